@@ -1,0 +1,1 @@
+"""Python entry points: `run`, `tiling`, `infer_shapes`, `device`."""

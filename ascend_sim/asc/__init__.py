@@ -1,0 +1,1 @@
+"""The language kernels are written in: pyasc's names, signatures and meaning."""

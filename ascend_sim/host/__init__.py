@@ -1,0 +1,1 @@
+"""What the host does before and around a launch."""

@@ -1,0 +1,1 @@
+"""What instructions exist: one table row each."""

@@ -1,0 +1,68 @@
+"""What the machine found out about one launch: when each instruction was dispatched, started and ended, and why."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from ascend_sim.program import CoreProgram
+
+
+class Cause(IntEnum):
+    """Why an instruction did not start when its pipe was free (the last thing it waited for)."""
+
+    NONE = 0  # started as soon as its pipe was free
+    DISPATCH = 1  # the scalar unit issued it later
+    QUEUE = 2  # its pipe's queue was full when the scalar unit came to it
+    FLAG = 3  # WaitFlag: the flag was not yet set; `peer` is the SetFlag's index
+    BARRIER = 4  # PipeBarrier in the source; `peer` is the last instruction waited for
+    AUTO_SYNC = 5  # barrier put in by the compiler; `peer` as above
+    CORES = 6  # SyncAll: other cores had not arrived
+    MEMORY = 7  # the GM port or the transfer engine was still busy with an earlier transfer
+
+
+@dataclass(slots=True)
+class CoreTimeline:
+    """Times of one block's instructions in cycles from the launch's zero; all arrays run parallel to `program.instrs`.
+
+    `start` is when the pipe begins the instruction, `end` when its result is visible. `peer` is the index (in the same
+    block) of the instruction that `cause` speaks of, or -1.
+    """
+
+    program: CoreProgram
+    core: int
+    begin: int  # the block starts on its core (prologue included after this)
+    finish: int = 0  # last result visible and scalar unit done
+    dispatch: array[int] = field(default_factory=lambda: array("q"))
+    start: array[int] = field(default_factory=lambda: array("q"))
+    end: array[int] = field(default_factory=lambda: array("q"))
+    cause: array[int] = field(default_factory=lambda: array("b"))
+    peer: array[int] = field(default_factory=lambda: array("i"))
+
+
+@dataclass(slots=True)
+class MemoryCounters:
+    """GM traffic of a launch in bytes."""
+
+    read_bytes: int = 0
+    written_bytes: int = 0
+    l2_read_hit_bytes: int = 0
+    l2_write_hit_bytes: int = 0
+    hbm_read_bytes: int = 0
+    hbm_written_bytes: int = 0
+
+
+@dataclass(slots=True)
+class Timeline:
+    """One launch on one device. `duration_cycles` counts from the first block's begin to the last block's finish."""
+
+    clock_mhz: float
+    cores: list[CoreTimeline]
+    duration_cycles: int
+    launch_us: float
+    memory: MemoryCounters = field(default_factory=MemoryCounters)
+    notes: list[str] = field(default_factory=list)
+
+    def to_us(self, cycles: float) -> float:
+        return cycles / self.clock_mhz
