@@ -27,18 +27,22 @@ class CoreTimeline:
     """Times of one block's instructions in cycles from the launch's zero; all arrays run parallel to `program.instrs`.
 
     `start` is when the pipe begins the instruction, `end` when its result is visible. `peer` is the index (in the same
-    block) of the instruction that `cause` speaks of, or -1.
+    block) of the instruction that `cause` speaks of, or -1. `wait` is how many cycles `cause` cost: the pipe was free
+    (the one before had left it) that long before `start`; for `Cause.QUEUE` it is how long the scalar unit stood still
+    before it could dispatch. An instruction with `Cause.NONE` has waited 0 cycles.
     """
 
     program: CoreProgram
     core: int
     begin: int  # the block starts on its core (prologue included after this)
     finish: int = 0  # last result visible and scalar unit done
+    scalar_cycles: int = 0  # the scalar unit worked this long (issue, calls, its own instructions), stalls left out
     dispatch: array[int] = field(default_factory=lambda: array("q"))
     start: array[int] = field(default_factory=lambda: array("q"))
     end: array[int] = field(default_factory=lambda: array("q"))
     cause: array[int] = field(default_factory=lambda: array("b"))
     peer: array[int] = field(default_factory=lambda: array("i"))
+    wait: array[int] = field(default_factory=lambda: array("i"))
 
 
 @dataclass(slots=True)
