@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable
 from types import CodeType, FrameType
 from typing import Any, NoReturn
 
+from ascend_sim.asc.state import DEFAULT_STATE, CoreState
 from ascend_sim.errors import KernelError
 from ascend_sim.program import CoreProgram, Instr, Place, ScalarCall, scalar_call_unit
 
@@ -34,7 +35,11 @@ def _outside(*_: object) -> NoReturn:
 
 
 class Recorder:
-    """State of the block that is being recorded. `arch` is "" outside a launch."""
+    """State of the block that is being recorded. `arch` is "" outside a launch.
+
+    `state` (registers) and `cmp_mask` belong to the block: a new block starts in `DEFAULT_STATE`, a parked one keeps its
+    own.
+    """
 
     __slots__ = (
         "append",
@@ -42,6 +47,7 @@ class Recorder:
         "block",
         "block_dim",
         "cache",
+        "cmp_mask",
         "gm_append",
         "launch",
         "pending",
@@ -63,7 +69,8 @@ class Recorder:
         self.cache = {}
         self.places = {}
         self.pending = 0
-        self.state: Hashable = None
+        self.state: CoreState = DEFAULT_STATE
+        self.cmp_mask: Any = None  # numpy uint8[16], the compare-mask register; data, so never part of a key
         self.arch = ""
         self.block = -1
         self.block_dim = 0
