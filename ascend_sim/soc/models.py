@@ -1,0 +1,165 @@
+"""What a chip is: cores, memories, clocks. One model per section of the files in `configs`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+from pydantic import PrivateAttr, computed_field, model_validator
+
+from ascend_sim.errors import UnsupportedError
+from ascend_sim.soc.base import Bytes, Count, Rate, Section
+from ascend_sim.soc.parameters import Origin, Parameter, parameters_of
+from ascend_sim.soc.timing import Timing
+
+
+class Cores(Section):
+    """AI Cores of one die: `aic` cube cores and `aiv` vector cores."""
+
+    aic: Count
+    aiv: Count
+
+
+class Banks(Section):
+    """How UB is cut into banks: `groups` of them side by side, rows of `row_bytes`, banks of `bank_bytes`."""
+
+    groups: Count
+    bank_bytes: Bytes
+    row_bytes: Bytes
+
+
+class UnifiedBuffer(Section):
+    """The vector core's local memory.
+
+    `bytes` is the memory itself. `system_reserved_bytes` never show in the chip's platform file,
+    `framework_reserved_bytes` are kept back from what the host and TPipe may hand out.
+    """
+
+    bytes: Bytes
+    system_reserved_bytes: Bytes
+    framework_reserved_bytes: Bytes
+    alignment_bytes: Bytes
+    banks: Banks
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        reserved = self.system_reserved_bytes + self.framework_reserved_bytes
+        if self.bytes <= reserved:
+            raise ValueError(f"bytes ({self.bytes}) must exceed the reserved bytes ({reserved})")
+        if self.alignment_bytes < 1 or self.bytes % self.alignment_bytes:
+            raise ValueError(f"bytes ({self.bytes}) must be a multiple of alignment_bytes ({self.alignment_bytes})")
+        return self
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def platform_bytes(self) -> int:
+        """UB size in the chip's platform file, and so in a compile info: bytes - system_reserved_bytes."""
+        return self.bytes - self.system_reserved_bytes
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def usable_bytes(self) -> int:
+        """What GetCoreMemSize answers and TPipe hands out: platform_bytes - framework_reserved_bytes."""
+        return self.platform_bytes - self.framework_reserved_bytes
+
+
+class L1Buffer(Section):
+    """The cube core's L1 memory; `framework_reserved_bytes` as for UB."""
+
+    bytes: Bytes
+    framework_reserved_bytes: Bytes
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.bytes <= self.framework_reserved_bytes:
+            raise ValueError(f"bytes ({self.bytes}) must exceed framework_reserved_bytes")
+        return self
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def usable_bytes(self) -> int:
+        """What GetCoreMemSize answers: bytes - framework_reserved_bytes."""
+        return self.bytes - self.framework_reserved_bytes
+
+
+class Cube(Section):
+    """Memories around the cube unit."""
+
+    l0a_bytes: Bytes
+    l0b_bytes: Bytes
+    l0c_bytes: Bytes
+    bias_table_bytes: Bytes
+    fixpipe_bytes: Bytes
+
+
+class CoreCache(Section):
+    """Instruction or data cache of a core, by kind of core."""
+
+    line_bytes: Bytes
+    aic_bytes: Bytes
+    aiv_bytes: Bytes
+
+
+class L2Cache(Section):
+    """The L2 that all cores of a die share; rates are what the platform file grants each AI Core."""
+
+    bytes: Bytes
+    line_bytes: Bytes
+    read_bytes_per_cycle_per_aic: Rate
+    write_bytes_per_cycle_per_aic: Rate
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.line_bytes < 1 or self.bytes < self.line_bytes or self.bytes % self.line_bytes:
+            raise ValueError(f"bytes ({self.bytes}) must be a multiple of line_bytes ({self.line_bytes})")
+        return self
+
+
+class Hbm(Section):
+    """Global memory of one die. None: nobody has published it."""
+
+    bytes: Bytes | None
+    peak_gbps: Rate | None
+    read_bytes_per_cycle_per_aic: Rate
+    write_bytes_per_cycle_per_aic: Rate
+
+
+class Host(Section):
+    """What the host side grants: GetLibApiWorkSpaceSize."""
+
+    library_workspace_bytes: Bytes
+
+
+class Soc(Section):
+    """One chip variant. `timing` is None where the simulator has no machine for the architecture."""
+
+    name: str
+    variant: str
+    arch: str
+    clock_mhz: Rate
+    platform_clock_mhz: Rate
+    cores: Cores
+    ub: UnifiedBuffer
+    l1: L1Buffer
+    cube: Cube
+    icache: CoreCache
+    dcache: CoreCache
+    l2: L2Cache
+    hbm: Hbm
+    host: Host
+    timing: Timing | None = None
+
+    _origins: Mapping[str, Origin] = PrivateAttr(default_factory=dict)
+
+    def require_timing(self) -> Timing:
+        """The timing constants; raises `UnsupportedError` when this architecture's machine is not simulated yet."""
+        if self.timing is None:
+            raise UnsupportedError(
+                f"the vector core of {self.variant} (architecture {self.arch}) is not simulated yet; "
+                "kernels run on architecture 2201: ascend910b and ascend910_93"
+            )
+        return self.timing
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Every parameter with its value, unit, source and grade, derived ones included, in the models' order."""
+        return parameters_of(self, self._origins)

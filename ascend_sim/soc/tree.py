@@ -1,0 +1,121 @@
+"""Parameter trees of the YAML files, flattened: merging files is then one dictionary laid over another.
+
+In a file, a mapping is a group. A leaf is a plain value, or a mapping with `value` and any of `source`, `grade`,
+`note`, `unit`. The same four keys in a group hold for everything below it that does not say otherwise. A leaf without
+a value (only `source` and so on) leaves the value to a file laid over it: variants then give bare values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from ascend_sim.errors import ConfigError
+from ascend_sim.soc.parameters import FILE_GRADES, Origin
+
+_ABOUT = ("source", "grade", "note", "unit")
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value at `keys` and what the file says about it; empty texts were not given."""
+
+    keys: tuple[Any, ...]
+    value: Any
+    file: str
+    source: str = ""
+    grade: str = ""
+    note: str = ""
+    unit: str = ""
+
+    @property
+    def path(self) -> str:
+        return ".".join(map(str, self.keys))
+
+    def over(self, below: Leaf | None) -> Leaf:
+        """This leaf laid over `below`: what it does not say stays, but a new source does not keep an old remark."""
+        if below is None:
+            return self
+        return replace(
+            self,
+            value=below.value if self.value is MISSING else self.value,
+            source=self.source or below.source,
+            grade=self.grade or below.grade,
+            note=self.note or ("" if self.source else below.note),
+            unit=self.unit or below.unit,
+        )
+
+    def origin(self) -> Origin:
+        return Origin(self.file, self.source, self.grade, self.note, self.unit)
+
+
+Leaves: TypeAlias = dict[str, Leaf]
+
+
+def flatten(tree: object, file: str) -> Leaves:
+    """All leaves of a parsed tree by dotted path; raises `ConfigError` for a grade that does not exist."""
+    return {leaf.path: leaf for leaf in _walk(tree, Leaf((), MISSING, file))}
+
+
+def _walk(node: object, above: Leaf) -> Iterator[Leaf]:
+    if not isinstance(node, Mapping):
+        yield replace(above, value=_frozen(node))
+        return
+    about: dict[str, Any] = {key: _text(node[key], key, above) for key in _ABOUT if key in node}
+    here = replace(above, **about)
+    if here.grade and here.grade not in FILE_GRADES:
+        raise ConfigError(f"{here.file}: {here.path}: grade {here.grade!r}; allowed: {', '.join(FILE_GRADES)}")
+    if "value" in node:
+        yield from _walk_value(node, here)
+        return
+    children = [key for key in node if key not in _ABOUT]
+    if not children:
+        yield here
+    for key in children:
+        yield from _walk(node[key], replace(here, keys=(*here.keys, key)))
+
+
+def _walk_value(node: Mapping[Any, Any], here: Leaf) -> Iterator[Leaf]:
+    extra = [str(key) for key in node if key != "value" and key not in _ABOUT]
+    if extra or isinstance(node["value"], Mapping):
+        raise ConfigError(
+            f"{here.file}: {here.path}: beside a plain `value` only {', '.join(_ABOUT)} may stand"
+            + (f", not {', '.join(extra)}" if extra else "")
+        )
+    yield replace(here, value=_frozen(node["value"]))
+
+
+def _text(value: object, key: str, at: Leaf) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{at.file}: {at.path}: {key} must be text, got {value!r}")
+    return " ".join(value.split())
+
+
+def _frozen(value: object) -> object:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def lay_over(below: Leaves, above: Leaves) -> Leaves:
+    """`above` laid over `below`, path by path."""
+    return {**below, **{path: leaf.over(below.get(path)) for path, leaf in above.items()}}
+
+
+def nest(leaves: Leaves) -> dict[Any, Any]:
+    """The values as nested dictionaries, as the models take them."""
+    tree: dict[Any, Any] = {}
+    for leaf in leaves.values():
+        *groups, name = leaf.keys
+        node = tree
+        for key in groups:
+            node = node.setdefault(key, {})
+        node[name] = leaf.value
+    return tree
