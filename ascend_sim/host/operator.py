@@ -1,0 +1,175 @@
+"""How an operator is declared: one `Operator` per folder under ops/, in `op.py`, under the name `OP`.
+
+The folder holds, beside op.py, the modules that a declaration names: `tiling.py` (the host code), `kernel.py` with
+`launch(call)`, `golden.py` with `golden(inputs, attrs)`, and their `*_arch35.py` where the 950 differs. Kernels and
+goldens are imported when a run first needs them, so that declarations load fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ascend_sim.errors import InputError, TilingError, UnsupportedError
+from ascend_sim.host.attributes import Attribute
+from ascend_sim.host.tensors import Shape, TensorInfo
+from ascend_sim.host.tiling import Tiling, TilingContext
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input. `aliases` are its names in the Python API ("r1" for cos)."""
+
+    name: str
+    description: str
+    aliases: tuple[str, ...] = ()
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output; its dtype is that of the input `dtype_of`. `inplace` names the input whose memory it is."""
+
+    name: str
+    dtype_of: str
+    inplace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What an operator is on one SoC.
+
+    `tiling` is None while the simulator lacks the chip's core. `dtypes` lists the allowed combinations, in the order of
+    the inputs. `layouts` describes, a line each, the shapes that the chip's kernels take. `kernel` and `golden` name
+    the folder's modules.
+    """
+
+    tiling: Callable[[TilingContext], Tiling] | None
+    dtypes: tuple[tuple[str, ...], ...]
+    layouts: tuple[str, ...]
+    kernel: str = "kernel"
+    golden: str = "golden"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sensible call: what runs when the user gives nothing but the operator's name."""
+
+    inputs: Mapping[str, TensorInfo]
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Largest |actual - golden| allowed: `absolute` + `relative` * |golden|. Zero for both asks for equal bits."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+
+@dataclass(slots=True)
+class Call:
+    """One call on its way to the kernels.
+
+    `tensors` holds inputs and outputs by name, as a kernel takes them (arrays, or `DeviceArray` without values); an
+    output in place is its input. Absent optional inputs are not in it.
+    """
+
+    tensors: Mapping[str, Any]
+    attrs: Mapping[str, Any]
+    tiling: Tiling
+    arch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """The declaration. `package` is op.py's `__package__`, from where kernel and golden are imported.
+
+    `infer_shapes` maps the shapes of the inputs that are present, and the attributes, to the outputs' shapes in order;
+    unknown dims (-1) and the unknown rank (-2,) pass through. `ub_reads` says which UB size the tiling takes:
+    "configured" is the compile info's number as it stands, "reduced" what GetCoreMemSize makes of it (256 B less on
+    2201). `contiguous_only`: the operator's page refuses non-contiguous tensors; others get a contiguous copy.
+    `cann` lists the CANN releases whose host code differs, newest last.
+    """
+
+    name: str
+    type_name: str
+    summary: str
+    package: str
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    attributes: tuple[Attribute, ...]
+    supports: Mapping[str, Support]
+    infer_shapes: Callable[[Mapping[str, Shape], Mapping[str, Any]], tuple[Shape, ...]]
+    example: Example
+    ub_reads: Literal["configured", "reduced"]
+    tolerance: Tolerance = Tolerance()
+    contiguous_only: bool = False
+    cann: tuple[str, ...] = ("master",)
+
+    def input_named(self, name: str) -> Input:
+        """The input that `name` (its own name or an alias) means."""
+        for declared in self.inputs:
+            if name == declared.name or name in declared.aliases:
+                return declared
+        raise InputError(f"{self.name} has no input {name!r}; its inputs are {_names(self.inputs)}")
+
+    def attribute_named(self, name: str) -> Attribute:
+        """The attribute that `name` (its own name or an alias) means."""
+        for declared in self.attributes:
+            if name == declared.name or name in declared.aliases:
+                return declared
+        raise InputError(f"{self.name} has no attribute {name!r}; its attributes are {_names(self.attributes)}")
+
+    def bind_inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """`given` under the definition's names, in the definition's order; a missing required input is refused."""
+        found: dict[str, Any] = {}
+        for name, value in given.items():
+            canonical = self.input_named(name).name
+            if canonical in found:
+                raise InputError(f"{self.name}: input {canonical} is given twice (once as {name})")
+            found[canonical] = value
+        for declared in self.inputs:
+            if not declared.optional and declared.name not in found:
+                raise TilingError(
+                    f"{self.type_name}: required input {declared.name} is missing; given are "
+                    f"{', '.join(found) or 'none'}"
+                )
+        return {declared.name: found[declared.name] for declared in self.inputs if declared.name in found}
+
+    def bind_attrs(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Every attribute, converted to the operator's own kind, defaults filled in."""
+        found: dict[str, Any] = {}
+        for name, value in given.items():
+            attribute = self.attribute_named(name)
+            if attribute.name in found:
+                raise InputError(f"{self.name}: attribute {attribute.name} is given twice (once as {name})")
+            found[attribute.name] = attribute.convert(self.type_name, value)
+        return {a.name: found.get(a.name, a.default) for a in self.attributes}
+
+    def support_on(self, soc_name: str) -> Support:
+        """What the operator is on that SoC; refused when the operator does not exist there."""
+        support = self.supports.get(soc_name)
+        if support is None:
+            raise UnsupportedError(
+                f"{self.name} is not supported by the operator library on {soc_name}; it exists on "
+                f"{', '.join(self.supports)}"
+            )
+        return support
+
+    def launch(self, call: Call) -> None:
+        """Run the operator's kernels on the current device."""
+        module = importlib.import_module(f"{self.package}.{self.support_on(call.tiling.soc).kernel}")
+        module.launch(call)
+
+    def golden(self, soc_name: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> dict[str, Any]:
+        """Outputs by name, from the formula, rounded where the kernel rounds; `inputs` are arrays, left as they are."""
+        module = importlib.import_module(f"{self.package}.{self.support_on(soc_name).golden}")
+        return dict(module.golden(inputs, attrs))
+
+
+def _names(declared: tuple[Input, ...] | tuple[Attribute, ...]) -> str:
+    texts = [d.name + (f" (also {', '.join(d.aliases)})" if d.aliases else "") for d in declared]
+    return ", ".join(texts) or "none"

@@ -1,0 +1,101 @@
+"""The host side of a call without running it: checks and tiling, shape inference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ascend_sim.errors import InputError, UnsupportedError
+from ascend_sim.host.operator import Operator
+from ascend_sim.host.registry import operator_named
+from ascend_sim.host.tensors import Shape, tensor_info
+from ascend_sim.host.tiling import Tiling, TilingContext
+from ascend_sim.soc import Soc, load
+
+DEFAULT_SOC = "ascend910b"
+
+
+def tiling(
+    op: str | Operator,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any] | None = None,
+    soc: str | Soc = DEFAULT_SOC,
+    cores: int | None = None,
+    ub_bytes: int | None = None,
+    cann: str = "",
+) -> Tiling:
+    """Checks and tiling of one call, as the operator's host code does them.
+
+    `inputs` maps names to arrays or `(shape, dtype)` pairs, optional inputs that are absent left out. `cores` and
+    `ub_bytes` stand in for what the chip has, as a compile info does: `cores` for the core count that the operator
+    asks for, `ub_bytes` for the configured unified buffer (operators that read it through GetCoreMemSize see it 256 B
+    smaller on arch 2201). `cann` chooses among host code of different releases; "" is the newest.
+    Raises `TilingError` when the operator's own checks refuse the call, `UnsupportedError` for an unknown operator or
+    a SoC that the operator or the simulator does not have, `InputError` for names or values that make no sense.
+    """
+    operator = operator_named(op) if isinstance(op, str) else op
+    chip = load(soc) if isinstance(soc, str) else soc
+    return plan(operator, inputs, attrs or {}, chip, cores, ub_bytes, cann)
+
+
+def plan(
+    operator: Operator,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any],
+    chip: Soc,
+    cores: int | None = None,
+    ub_bytes: int | None = None,
+    cann: str = "",
+) -> Tiling:
+    """`tiling` for an operator and a chip that are already loaded."""
+    support = operator.support_on(chip.name)
+    if support.tiling is None:
+        ready = ", ".join(name for name, other in operator.supports.items() if other.tiling is not None)
+        raise UnsupportedError(
+            f"{operator.name} exists on {chip.name}, but the simulator does not model that chip's vector core "
+            f"(arch {chip.arch}) yet; it runs on {ready}"
+        )
+    bound = operator.bind_inputs(inputs)
+    context = TilingContext(
+        op=operator.type_name,
+        soc=chip.name,
+        variant=chip.variant,
+        arch=chip.arch,
+        cores=chip.cores.aiv if cores is None else _count("cores", cores),
+        cube_cores=chip.cores.aic if cores is None else cores,
+        ub_bytes=_ub_bytes(operator, chip, ub_bytes),
+        inputs={name: tensor_info(name, value) for name, value in bound.items()},
+        attrs=operator.bind_attrs(attrs),
+        cann=_cann(operator, cann),
+    )
+    return support.tiling(context)
+
+
+def infer_shapes(op: str | Operator, inputs: Mapping[str, Any], attrs: Mapping[str, Any] | None = None) -> list[Shape]:
+    """Shapes of the outputs, in the operator's order; unknown dims (-1) and the unknown rank (-2,) pass through."""
+    operator = operator_named(op) if isinstance(op, str) else op
+    bound = operator.bind_inputs(inputs)
+    shapes = {name: tensor_info(name, value, unknown_dims=True).shape for name, value in bound.items()}
+    return list(operator.infer_shapes(shapes, operator.bind_attrs(attrs or {})))
+
+
+def _ub_bytes(operator: Operator, chip: Soc, configured: int | None) -> int:
+    """The UB size that this operator's tiling reads, in bytes."""
+    if configured is None:
+        return chip.ub.usable_bytes  # on a board every operator ends up with what GetCoreMemSize answers
+    count = _count("ub_bytes", configured)
+    return count if operator.ub_reads == "configured" else count - chip.ub.framework_reserved_bytes
+
+
+def _count(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"{name} is {value!r}; it must be an integer")
+    return value
+
+
+def _cann(operator: Operator, wanted: str) -> str:
+    if not wanted:
+        return operator.cann[-1]
+    if wanted not in operator.cann:
+        raise InputError(f"{operator.name} has no host code of CANN {wanted!r}; there is {', '.join(operator.cann)}")
+    return wanted
