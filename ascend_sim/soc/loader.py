@@ -11,7 +11,7 @@ from ascend_sim.errors import ConfigError
 from ascend_sim.soc.files import arch_tree, chip_file
 from ascend_sim.soc.models import Soc
 from ascend_sim.soc.names import ChipName, resolve
-from ascend_sim.soc.overrides import OVERRIDE, apply
+from ascend_sim.soc.overrides import apply
 from ascend_sim.soc.refusals import refusal
 from ascend_sim.soc.tree import MISSING, Leaves, flatten, lay_over, nest
 
@@ -47,9 +47,6 @@ def _build(chip: ChipName, arch: str, leaves: Leaves) -> Soc:
     try:
         soc = Soc.model_validate(tree)
     except ValidationError as error:
-        raise ConfigError(refusal(error, leaves, chip.variant)) from error
+        raise ConfigError(refusal(error, Soc, leaves, chip.variant)) from error
     soc._origins = {path: leaf.origin() for path, leaf in leaves.items()}
     return soc
-
-
-__all__ = ["OVERRIDE", "load"]

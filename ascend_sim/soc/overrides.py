@@ -11,7 +11,7 @@ import yaml
 
 from ascend_sim.errors import ConfigError
 from ascend_sim.soc.models import Soc
-from ascend_sim.soc.refusals import derivation
+from ascend_sim.soc.rules import derivation
 from ascend_sim.soc.tree import Leaves
 
 OVERRIDE = "override"

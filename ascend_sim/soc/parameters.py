@@ -41,6 +41,7 @@ class Parameter:
     note: str = ""
 
 
+_IN_CODE = Origin("", "given in code", "override")
 _IDENTITY = ("name", "variant", "arch")
 
 
@@ -53,7 +54,7 @@ def _parameter(path: str, value: Value, derivation: str | None, origins: Mapping
     unit = unit_of(path) or ""
     if derivation is not None:
         return Parameter(path, value, unit, derivation, "derived")
-    origin = origins[path]
+    origin = origins.get(path, _IN_CODE)
     return Parameter(path, value, origin.unit or unit, origin.source, origin.grade, origin.note)
 
 
