@@ -25,8 +25,14 @@ def parse_size(value: object) -> object:
     return value
 
 
-Bytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0)]
+Size = Annotated[int, BeforeValidator(parse_size)]
 """A whole number of bytes; the files and overrides may also write `"192 MiB"`."""
+
+Bytes = Annotated[Size, Field(ge=1)]
+"""The size of something that is there."""
+
+ReservedBytes = Annotated[Size, Field(ge=0)]
+"""How many bytes are kept back, possibly none."""
 
 Count = Annotated[int, Field(ge=1)]
 """How many there are of something: a whole number, at least 1."""

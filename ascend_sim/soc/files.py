@@ -113,3 +113,8 @@ def foreign_products() -> list[ForeignProduct]:
 def sources() -> Mapping[str, str]:
     """What the short names of sources stand for (`configs/sources.yaml`)."""
     return dict(read(directory("configs") / "sources.yaml"))
+
+
+def source_keys(source: str) -> list[str]:
+    """The short names in a source: the first word of each of its comma-separated parts ("RT, DK: bank pages")."""
+    return [words[0].rstrip(":") for part in source.split(",") if (words := part.split())]

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import PrivateAttr, computed_field, model_validator
+from pydantic import Field, PrivateAttr, computed_field, model_validator
 
 from ascend_sim.errors import UnsupportedError
-from ascend_sim.soc.base import Bytes, Count, Rate, Section
+from ascend_sim.soc.base import Bytes, Count, Rate, ReservedBytes, Section, Size
 from ascend_sim.soc.parameters import Origin, Parameter, parameters_of
 from ascend_sim.soc.timing import Timing
+
+CoreCount = Annotated[int, Field(ge=1, le=65535)]
+"""A launch has at most 65,535 blocks (DK), so more cores than that could never work."""
+
+UbBytes = Annotated[Size, Field(ge=32, le=2**26)]
+"""Size of UB; the upper end is this simulator's, which keeps a whole UB in memory per launch."""
 
 
 class Cores(Section):
     """AI Cores of one die: `aic` cube cores and `aiv` vector cores."""
 
-    aic: Count
-    aiv: Count
+    aic: CoreCount
+    aiv: CoreCount
 
 
 class Banks(Section):
@@ -35,9 +41,9 @@ class UnifiedBuffer(Section):
     `framework_reserved_bytes` are kept back from what the host and TPipe may hand out.
     """
 
-    bytes: Bytes
-    system_reserved_bytes: Bytes
-    framework_reserved_bytes: Bytes
+    bytes: UbBytes
+    system_reserved_bytes: ReservedBytes
+    framework_reserved_bytes: ReservedBytes
     alignment_bytes: Bytes
     banks: Banks
 
@@ -46,7 +52,7 @@ class UnifiedBuffer(Section):
         reserved = self.system_reserved_bytes + self.framework_reserved_bytes
         if self.bytes <= reserved:
             raise ValueError(f"bytes ({self.bytes}) must exceed the reserved bytes ({reserved})")
-        if self.alignment_bytes < 1 or self.bytes % self.alignment_bytes:
+        if self.bytes % self.alignment_bytes:
             raise ValueError(f"bytes ({self.bytes}) must be a multiple of alignment_bytes ({self.alignment_bytes})")
         return self
 
@@ -67,12 +73,14 @@ class L1Buffer(Section):
     """The cube core's L1 memory; `framework_reserved_bytes` as for UB."""
 
     bytes: Bytes
-    framework_reserved_bytes: Bytes
+    framework_reserved_bytes: ReservedBytes
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.bytes <= self.framework_reserved_bytes:
-            raise ValueError(f"bytes ({self.bytes}) must exceed framework_reserved_bytes")
+            raise ValueError(
+                f"bytes ({self.bytes}) must exceed framework_reserved_bytes ({self.framework_reserved_bytes})"
+            )
         return self
 
     @computed_field  # type: ignore[prop-decorator]
@@ -110,7 +118,7 @@ class L2Cache(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.line_bytes < 1 or self.bytes < self.line_bytes or self.bytes % self.line_bytes:
+        if self.bytes % self.line_bytes:
             raise ValueError(f"bytes ({self.bytes}) must be a multiple of line_bytes ({self.line_bytes})")
         return self
 

@@ -35,7 +35,7 @@ def annotation_at(annotation: Any, path: str) -> Any:
     for kind in _alternatives(annotation):
         if isinstance(kind, type) and issubclass(kind, BaseModel) and name in kind.model_fields:
             field = kind.model_fields[name]
-            inner = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation  # type: ignore[valid-type]
+            inner = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
             return annotation_at(inner, rest)
         if isinstance(origin := get_origin(kind), type) and issubclass(origin, Mapping):
             return annotation_at(get_args(kind)[1], rest)
