@@ -67,7 +67,7 @@ def _bounds(metadata: tuple[Any, ...]) -> Iterator[str]:
         for constraint in getattr(item, "metadata", None) or (item,):
             for kind, name, words in _BOUNDS:
                 if isinstance(constraint, kind):
-                    yield f", {words} {getattr(constraint, name):g}"
+                    yield f", {words} {getattr(constraint, name):.12g}"
 
 
 def derivation(model: type[BaseModel], path: str) -> str:
