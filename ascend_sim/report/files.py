@@ -1,0 +1,48 @@
+"""Writing files so that a reader never meets half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ascend_sim.errors import InputError
+
+
+def check_writable(path: str | os.PathLike[str], what: str) -> Path:
+    """`path` as a Path, after making sure that `what` ("trace", "outputs") can be written there; raises InputError."""
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"cannot write the {what} to {str(target)!r}: it is a directory, give a file name")
+    parent = target.parent
+    if not parent.is_dir():
+        raise InputError(f"cannot write the {what} to {str(target)!r}: there is no directory {str(parent)!r}")
+    if not os.access(parent, os.W_OK):
+        raise InputError(f"cannot write the {what} to {str(target)!r}: no permission to write in {str(parent)!r}")
+    return target
+
+
+@contextlib.contextmanager
+def atomic(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
+    """Yield a temporary file beside `path`; it takes the name `path` only when the body ends without an error."""
+    target = check_writable(path, what)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        _take_default_mode(temporary)
+        temporary.replace(target)
+    except OSError as error:
+        raise InputError(f"cannot write the {what} to {str(target)!r}: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _take_default_mode(path: Path) -> None:
+    """Temporary files are private; a result file has the mode that any new file of the user gets."""
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod(0o666 & ~mask)

@@ -1,0 +1,155 @@
+"""The result of a run: of an operator or of one launch of any asc kernel. One attribute per key of its JSON."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ascend_sim.host.tiling import Tiling
+from ascend_sim.program import Program
+from ascend_sim.report.files import atomic
+from ascend_sim.report.metrics import Metrics, PipeUse, Spread, measure, memory_json
+from ascend_sim.report.style import PLAIN, Style
+from ascend_sim.report.values import UNCHECKED, Values
+from ascend_sim.soc import Soc
+from ascend_sim.timeline import Timeline
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+WAITS_IN_JSON = 20
+
+
+@dataclass(eq=False)
+class Result:
+    """What a run found out. Times in us; `metrics` is worked out when something first asks for it.
+
+    `op` is the operator's name, or the kernel's for a kernel of the user's own (then `tiling` is None and nothing is
+    checked). `inputs` are as before the call, `outputs` and `golden` as after it; without values all three are empty.
+    `cold_start_us` is what a first launch pays on top (instruction cache, TLB, tiling data); `duration_us` leaves it
+    out.
+    """
+
+    op: str
+    kernel: str
+    chip: Soc
+    program: Program
+    timeline: Timeline
+    wall_s: float
+    l2: str
+    cold_start_us: float
+    tiling: Tiling | None = None
+    values: Values = UNCHECKED
+    inputs: Arrays = field(default_factory=dict)
+    outputs: Arrays = field(default_factory=dict)
+    golden: Arrays = field(default_factory=dict)
+    call: str = ""
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def soc(self) -> str:
+        return self.chip.name
+
+    @property
+    def variant(self) -> str:
+        return self.chip.variant
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        return measure(self.program, self.timeline)
+
+    @property
+    def duration_us(self) -> float:
+        return self.metrics.duration_us
+
+    @property
+    def launch_us(self) -> float:
+        return self.metrics.launch_us
+
+    @property
+    def aiv_time_us(self) -> Spread:
+        return self.metrics.aiv_time_us
+
+    @property
+    def pipes(self) -> dict[str, PipeUse]:
+        return self.metrics.pipes
+
+    @property
+    def bound(self) -> str:
+        return self.metrics.bound
+
+    @property
+    def instructions(self) -> int:
+        return self.metrics.instructions
+
+    def to_json(self) -> dict[str, Any]:
+        """A dict ready for `json.dumps`; the keys from `op` to `cold_start_us` are stable."""
+        metrics = self.metrics
+        return {
+            "op": self.op,
+            "soc": self.soc,
+            "variant": self.variant,
+            "tiling": _tiling_json(self.tiling),
+            "values": self.values.to_json(),
+            "duration_us": round(metrics.duration_us, 4),
+            "launch_us": round(metrics.launch_us, 4),
+            "aiv_time_us": metrics.aiv_time_us.to_json(),
+            "pipes": {name: use.to_json() for name, use in metrics.pipes.items()},
+            "bound": metrics.bound,
+            "instructions": metrics.instructions,
+            "wall_s": round(self.wall_s, 4),
+            "l2": self.l2,
+            "cold_start_us": round(self.cold_start_us, 4),
+            "kernel": self.kernel,
+            "block_dim": self.program.block_dim,
+            "memory": memory_json(metrics.memory),
+            "waits": [wait.to_json() for wait in metrics.waits[:WAITS_IN_JSON]],
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+    def summary(self, style: Style = PLAIN) -> str:
+        """The text that `ascend-sim run` prints."""
+        from ascend_sim.report.text import summary  # noqa: PLC0415 - text reads results, results write text
+
+        return summary(self, style)
+
+    def write_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write the run as a Chrome trace (Perfetto, chrome://tracing, MindStudio Insight)."""
+        from ascend_sim.report.trace import write_trace  # noqa: PLC0415 - most runs write none
+
+        write_trace(self.timeline, path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an npz with `in_<name>`, `out_<name>`, `golden_<name>` and `tiling_words`; bfloat16 becomes float32."""
+        arrays: dict[str, Any] = {}
+        for prefix, group in (("in", self.inputs), ("out", self.outputs), ("golden", self.golden)):
+            arrays |= {f"{prefix}_{name}": widened(value) for name, value in group.items()}
+        if self.tiling is not None:
+            arrays["tiling_words"] = np.array(self.tiling.words, np.int64)
+        with atomic(path, "outputs") as temporary, temporary.open("wb") as out:
+            np.savez(out, **arrays)
+
+    def __repr__(self) -> str:
+        return f"<Result {self.op} on {self.variant}: {self.duration_us:.2f} us, {self.bound} bound>"
+
+
+def widened(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """bfloat16 as float32 (plain numpy cannot read it); anything else as it is."""
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
+def _tiling_json(tiling: Tiling | None) -> dict[str, Any] | None:
+    if tiling is None:
+        return None
+    return {
+        "key": tiling.key,
+        "block_dim": tiling.block_dim,
+        "workspace_bytes": tiling.workspace_bytes,
+        "data": dict(tiling.data),
+    }
