@@ -155,7 +155,7 @@ def _limit_text(result: Result) -> str:
         return "nothing to do"
     if use.ratio >= BUSY:
         return f"{name}: busy {percent(use.ratio)} of the AIV time"
-    return f"{name}, yet only {percent(use.ratio)} busy: waits decide, not the work of one pipe"
+    return f"{name}, only {percent(use.ratio)} busy: waits decide, not one pipe's work"
 
 
 def _waits(result: Result, style: Style) -> Iterator[str]:
@@ -166,11 +166,17 @@ def _waits(result: Result, style: Style) -> Iterator[str]:
         return
     yield style.paint(f"{'Waits':<{_LABEL}}", "bold") + style.paint("mean per core, limiting pipe first", "dim")
     for wait in mine + others:
-        line = f"{f'aiv_{wait.pipe}':<11} {us(wait.us):>9} us {100 * wait.share:>5.1f} %  {wait.count:>7,}x "
-        yield _row("", line + _wait_text(wait, style), style)
+        figures = f"{f'aiv_{wait.pipe}':<11} {us(wait.us):>9} us {100 * wait.share:>5.1f} %  {wait.count:>6,}x  "
+        where, why = _wait_texts(wait)
+        if len(figures + where + why) + 3 <= style.width - _LABEL:
+            yield _row("", f"{figures}{where} {style.arrow} {why}", style)
+        else:
+            yield _row("", figures + where, style)
+            yield _row("", f"{'':<11} {style.arrow} {why}", style)
 
 
-def _wait_text(wait: Wait, style: Style) -> str:
+def _wait_texts(wait: Wait) -> tuple[str, str]:
+    """What waited and where, and what it waited for."""
     here = place_text(wait.instr)
     peer = f"{wait.peer.name} {place_text(wait.peer)}" if wait.peer else ""
     name = "" if wait.cause in {Cause.FLAG, Cause.BARRIER} else f"{wait.instr.name} "
@@ -183,7 +189,7 @@ def _wait_text(wait: Wait, style: Style) -> str:
         Cause.CORES: "other cores",
         Cause.MEMORY: f"GM port busy with {peer}" if peer else "GM port busy",
     }.get(wait.cause, "")
-    return f"{name}{here} {style.arrow} {reason}"
+    return f"{name}{here}", reason
 
 
 def place_text(instr: Instr) -> str:

@@ -49,11 +49,11 @@ Pipes      aiv_scalar      0.170 us  27.5 %  #######...................         
            aiv_vec        0.0900 us  15.0 %  ####......................        12 instr
            aiv_mte2        0.300 us  50.0 %  #############.............         6 instr  <- limit
            aiv_mte3        0.150 us  25.0 %  ######....................         6 instr
-Limit      aiv_mte2, yet only 50.0 % busy: waits decide, not the work of one pipe
+Limit      aiv_mte2, only 50.0 % busy: waits decide, not one pipe's work
 Waits      mean per core, limiting pipe first
-           aiv_mte3        0.370 us  61.8 %        3x add.py:30 <- Muls add.py:22 (V_MTE3)
-           aiv_vec         0.295 us  49.2 %        3x add.py:20 <- DataCopy add.py:10 (MTE2_V)
-           aiv_vec        0.0330 us   5.5 %        3x add.py:23 <- Muls add.py:22 (PipeBarrier)
+           aiv_mte3        0.370 us  61.8 %       3x  add.py:30 <- Muls add.py:22 (V_MTE3)
+           aiv_vec         0.295 us  49.2 %       3x  add.py:20 <- DataCopy add.py:10 (MTE2_V)
+           aiv_vec        0.0330 us   5.5 %       3x  add.py:23 <- Muls add.py:22 (PipeBarrier)
 GM         read        6 KiB at     7.2 GB/s, L2 hit 100.0 %, HBM 0 B
            written     6 KiB at     7.2 GB/s, L2 hit 50.0 %, HBM 3 KiB
 Timeline   block 0, whole run: 0 to 0.400 us, 0.0052 us a column
