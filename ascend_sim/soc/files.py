@@ -21,12 +21,13 @@ class Product(Section):
     """A product name under which chips are sold; `variants` is what the names of its chips begin with."""
 
     name: str
+    short: str
     aliases: list[str] = Field(default_factory=list)
     variants: str
     default: str
 
     def answers_to(self, name: str) -> bool:
-        return name.casefold() in {alias.casefold() for alias in (self.name, *self.aliases)}
+        return name.casefold() in {alias.casefold() for alias in (self.name, self.short, *self.aliases)}
 
 
 class ForeignProduct(Section):

@@ -28,10 +28,8 @@ def resolve(name: str) -> ChipName:
         return found
     foreign = foreign_product(wanted)
     if foreign is not None:
-        given = "" if foreign.name.casefold() == wanted.casefold() else f"{wanted} is of the {foreign.name}, which"
-        raise UnsupportedError(
-            f"{given or foreign.name} is not supported by ascend-sim and its operators; supported: {_families()}"
-        )
+        given = foreign.name if foreign.name.casefold() == wanted.casefold() else f"{wanted} ({foreign.name})"
+        raise UnsupportedError(f"{given} is not supported by ascend-sim and its operators; supported: {_families()}")
     raise UnsupportedError(f"unknown SoC {name!r}{_nearest(wanted)}; known: {_families()} and their variants")
 
 
@@ -62,15 +60,15 @@ def _product(wanted: str) -> ChipName | None:
 
 
 def _families() -> str:
-    return ", ".join(f"{family} ({_product_names(family)})" for family in FAMILIES)
+    return ", ".join(f"{family} ({', '.join(_short_products(family))})" for family in FAMILIES)
 
 
-def _product_names(family: str) -> str:
-    return ", ".join(dict.fromkeys((product.aliases or [product.name])[0] for product in chip_file(family).products))
+def _short_products(family: str) -> list[str]:
+    return list(dict.fromkeys(product.short for product in chip_file(family).products))
 
 
 def _nearest(wanted: str) -> str:
-    names = {name.casefold(): name for family in FAMILIES for name in (family, *chip_file(family).variants)}
-    tries = (wanted.casefold(), f"ascend{wanted.casefold()}")
-    near = [names[hit] for text in tries for hit in get_close_matches(text, names, n=3, cutoff=0.8)]
-    return f", did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
+    known = [name for family in FAMILIES for name in (family, *chip_file(family).variants, *_short_products(family))]
+    names = {form: name for name in known for form in (name.casefold(), name.casefold().removeprefix("ascend"))}
+    near = dict.fromkeys(names[hit] for hit in get_close_matches(wanted.casefold(), names, n=4, cutoff=0.75))
+    return f"; nearest: {', '.join(near)}" if near else ""
