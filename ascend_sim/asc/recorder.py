@@ -27,7 +27,7 @@ Hit = tuple[Instr, Run | None]
 CALL_UNIT = {kind: scalar_call_unit(kind) for kind in ScalarCall}
 
 
-def _outside(*_: object) -> NoReturn:
+def outside_kernel(*_: object) -> NoReturn:
     raise KernelError(
         "asc instructions can only be called inside a kernel: decorate the function with @asc.jit and launch it as "
         "kernel[blocks](...)"
@@ -37,8 +37,8 @@ def _outside(*_: object) -> NoReturn:
 class Recorder:
     """State of the block that is being recorded. `arch` is "" outside a launch.
 
-    `state` (registers) and `cmp_mask` belong to the block: a new block starts in `DEFAULT_STATE`, a parked one keeps its
-    own.
+    `state` (registers) and `cmp_mask` belong to the block: a new block starts in `DEFAULT_STATE`, a parked one keeps
+    its own.
     """
 
     __slots__ = (
@@ -64,8 +64,8 @@ class Recorder:
 
     def clear(self) -> None:
         """Leave the kernel: every later asc call is refused."""
-        self.append: Callable[[Instr], object] = _outside
-        self.gm_append: Callable[[int], object] = _outside
+        self.append: Callable[[Instr], object] = outside_kernel
+        self.gm_append: Callable[[int], object] = outside_kernel
         self.cache = {}
         self.places = {}
         self.pending = 0

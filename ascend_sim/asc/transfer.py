@@ -1,0 +1,201 @@
+"""How one GM transfer becomes an instruction: its work, its regions and the numpy function that moves the bytes.
+
+A `Transfer` is built once per distinct call. Its `run` gets the allocation's bytes and the byte offset of this call, so
+that the same instruction serves every tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ascend_sim.asc.operands import BLOCK_BYTES, refuse, whole
+from ascend_sim.asc.tensors import LocalTensor
+from ascend_sim.isa.dtypes import DataType
+from ascend_sim.program import CopyWork, Memory, Region
+
+Bytes = npt.NDArray[np.uint8]
+GmRun = Callable[[Bytes, int], None]
+Amount = int | tuple[int, int, int, int]  # count of elements, or block_count, block_len, src_stride, dst_stride
+MAX_COUNT = 0xFFFFFFFF
+MAX_BLOCKS = 4095  # the hardware's limit for block_count (soc_specs 2.4)
+MAX_UINT16 = 0xFFFF
+POISON = 0xFF  # what "random" filler holds: as memory that nothing has written (NaN for floats)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """`blocks` rows of `row_bytes` of GM data, `gm_pitch` bytes apart in GM and `ub_pitch` apart in UB.
+
+    `left` bytes precede the data in each UB row; `ub_row` is the whole row with its filler, a multiple of 32 B.
+    """
+
+    blocks: int
+    row_bytes: int
+    gm_pitch: int
+    ub_pitch: int
+    ub_row: int
+    left: int = 0
+
+    @property
+    def gm_extent(self) -> int:
+        """Bytes from the first to the last byte touched in GM."""
+        return (self.blocks - 1) * self.gm_pitch + self.row_bytes
+
+    @property
+    def ub_extent(self) -> int:
+        return (self.blocks - 1) * self.ub_pitch + self.ub_row
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the data is one run on both sides, without filler."""
+        dense = self.gm_pitch == self.row_bytes == self.ub_pitch
+        return self.left == 0 and self.row_bytes == self.ub_row and (dense or self.blocks == 1)
+
+    def gm_region(self) -> Region:
+        return rows_region(Memory.GM, 0, self.row_bytes, self.blocks, self.gm_pitch)
+
+    def ub_region(self, addr: int, with_filler: bool) -> Region:
+        length = self.ub_row if with_filler else self.row_bytes
+        return rows_region(Memory.UB, addr, length, self.blocks, self.ub_pitch)
+
+    def work(self, to_ub: bool, l2_bypass: bool, atomic: str | None = None) -> CopyWork:
+        return CopyWork(to_ub, self.blocks, self.row_bytes, self.gm_pitch, l2_bypass, atomic)
+
+
+def rows_region(memory: Memory, start: int, length: int, count: int, pitch: int) -> Region:
+    """`count` runs of `length` bytes, merged into one where they touch."""
+    if count == 1 or pitch == length:
+        return Region(memory, start, length * count)
+    return Region(memory, start, length, ((count, pitch),))
+
+
+def ub_rows(ub: Bytes, start: int, count: int, length: int, pitch: int) -> npt.NDArray[np.uint8]:
+    """A (count, length) byte view of UB."""
+    return np.ndarray((count, length), np.uint8, ub, start, (pitch, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """What stands beside the data in each UB row: `value` (None: poison), or the row's first element if `first`."""
+
+    dtype: DataType
+    first: bool
+    value: Any = None
+
+    def writer(self, ub: Bytes, addr: int, move: Transfer) -> Callable[[], None]:
+        """The function that writes the filler of all rows; call it after the data has arrived."""
+        size = self.dtype.itemsize
+        typed = np.ndarray((move.blocks, move.ub_row // size), self.dtype.numpy, ub, addr, (move.ub_pitch, size))
+        left, right = typed[:, : move.left // size], typed[:, (move.left + move.row_bytes) // size :]
+        if self.first:
+            source = typed[:, :1]
+
+            def repeat_first() -> None:
+                right[...] = source
+
+            return repeat_first
+        sides = [side.view(np.uint8) if self.value is None else side for side in (left, right) if side.size]
+        value = POISON if self.value is None else self.value
+
+        def fill() -> None:
+            for side in sides:
+                side[...] = value
+
+        return fill
+
+
+def load(ub: Bytes, addr: int, move: Transfer, filler: Filler | None) -> GmRun:
+    """The function that copies GM to UB."""
+    if move.contiguous:
+        nbytes = move.blocks * move.row_bytes
+        target = ub[addr : addr + nbytes]
+
+        def run(data: Bytes, start: int) -> None:
+            target[:] = data[start : start + nbytes]
+
+        return run
+    rows = ub_rows(ub, addr + move.left, move.blocks, move.row_bytes, move.ub_pitch)
+    shape, strides, byte, make = rows.shape, (move.gm_pitch, 1), np.dtype(np.uint8), np.ndarray
+
+    def copy_rows(data: Bytes, start: int) -> None:
+        rows[...] = make(shape, byte, data, start, strides)
+
+    if filler is None or move.ub_row == move.row_bytes:
+        return copy_rows
+    fill = filler.writer(ub, addr, move)
+
+    def copy_and_fill(data: Bytes, start: int) -> None:
+        copy_rows(data, start)
+        fill()
+
+    return copy_and_fill
+
+
+def store(ub: Bytes, addr: int, move: Transfer) -> GmRun:
+    """The function that copies UB to GM, overwriting."""
+    if move.contiguous:
+        nbytes = move.blocks * move.row_bytes
+        source = ub[addr : addr + nbytes]
+
+        def run(data: Bytes, start: int) -> None:
+            data[start : start + nbytes] = source
+
+        return run
+    rows = ub_rows(ub, addr, move.blocks, move.row_bytes, move.ub_pitch)
+    shape, strides, byte, make = rows.shape, (move.gm_pitch, 1), np.dtype(np.uint8), np.ndarray
+
+    def copy_rows(data: Bytes, start: int) -> None:
+        make(shape, byte, data, start, strides)[...] = rows
+
+    return copy_rows
+
+
+_COMBINE: dict[str, Any] = {"add": np.add, "max": np.maximum, "min": np.minimum}
+
+
+def store_atomic(ub: Bytes, tensor: LocalTensor, move: Transfer, op: str) -> GmRun:
+    """The function that combines UB into GM; each element rounds once to its own dtype, integers wrap."""
+    dtype, size = tensor.dtype.numpy, tensor.dtype.itemsize
+    shape = (move.blocks, move.row_bytes // size)
+    rows = np.ndarray(shape, dtype, ub, tensor.addr, (move.ub_pitch, size))
+    strides, combine, make = (move.gm_pitch, size), _COMBINE[op], np.ndarray
+
+    def run(data: Bytes, start: int) -> None:
+        target: npt.NDArray[Any] = make(shape, dtype, data, start, strides)
+        with np.errstate(all="ignore"):
+            target[...] = combine(target, rows)
+
+    return run
+
+
+def block_transfer(op: str, dtype: DataType, count: Amount, to_ub: bool | None) -> Transfer | None:
+    """The rows of a data_copy; None if it moves nothing. For UB -> UB `to_ub` is None and `gm_pitch` the source's."""
+    if isinstance(count, int):
+        if count < 0:
+            refuse(op, f"count is {count}, allowed are 0..{MAX_COUNT}")
+        nbytes = count * dtype.itemsize
+        if nbytes % BLOCK_BYTES:
+            refuse(
+                op,
+                f"count {count} of {dtype.name} is {nbytes} B, allowed are multiples of 32 B: the hardware moves whole "
+                f"32 B blocks and would drop the last {nbytes % BLOCK_BYTES} B "
+                f"{'' if to_ub is None else '(data_copy_pad moves any number of bytes)'}".rstrip(),
+            )
+        return Transfer(1, nbytes, nbytes, nbytes, nbytes) if nbytes else None
+    names = ("block_count", "block_len", "src_stride", "dst_stride")
+    limits = (MAX_BLOCKS, MAX_UINT16, MAX_UINT16, MAX_UINT16)
+    blocks, length, src_gap, dst_gap = (
+        whole(op, f"DataCopyParams.{name}", value, 0, limit)
+        for name, value, limit in zip(names, count, limits, strict=True)
+    )
+    row = length * BLOCK_BYTES
+    if blocks == 0 or row == 0:
+        return None
+    src_pitch, dst_pitch = row + src_gap * BLOCK_BYTES, row + dst_gap * BLOCK_BYTES
+    gm_pitch, ub_pitch = (dst_pitch, src_pitch) if to_ub is False else (src_pitch, dst_pitch)
+    return Transfer(blocks, row, gm_pitch, ub_pitch, row)

@@ -1,0 +1,62 @@
+"""Rows of the instructions that move data without computing: DataCopy, DataCopyPad and their kin.
+
+Data types: soc_specs 2.7. Pipes: soc_specs 2.1 and 2.4.
+"""
+
+from __future__ import annotations
+
+from ascend_sim.isa import dtypes as t
+from ascend_sim.isa.dtypes import DataType
+from ascend_sim.isa.row import Row, declare
+from ascend_sim.program import PipeID
+
+B8 = (t.int8, t.uint8)
+B16 = (t.int16, t.uint16, t.float16, t.bfloat16)
+B32 = (t.int32, t.uint32, t.float32)
+B64 = (t.int64, t.uint64)
+ALL_MOVABLE = (*B8, *B16, *B32, *B64, t.float64)
+
+
+def same(operands: int, *allowed: DataType) -> tuple[tuple[DataType, ...], ...]:
+    """Tuples of `operands` equal dtypes."""
+    return tuple((dtype,) * operands for dtype in allowed)
+
+
+def both(
+    a2201: tuple[DataType, ...], a3510: tuple[DataType, ...] | None = None
+) -> dict[str, tuple[tuple[DataType, ...], ...]]:
+    """dtypes of a move with one destination and one source of the same dtype."""
+    return {"2201": same(2, *a2201), "3510": same(2, *(a3510 or a2201))}
+
+
+DATA_COPY_IN = declare(
+    Row("DataCopy", "data_copy_gm_ub", PipeID.PIPE_MTE2, "gm_to_ub", "DataCopy", both(ALL_MOVABLE), note="GM -> UB")
+)
+DATA_COPY_OUT = declare(
+    Row("DataCopy", "data_copy_ub_gm", PipeID.PIPE_MTE3, "ub_to_gm", "DataCopy", both(ALL_MOVABLE), note="UB -> GM")
+)
+DATA_COPY_LOCAL = declare(
+    Row("DataCopy", "data_copy_ub_ub", PipeID.PIPE_V, "ub_to_ub", "DataCopyUB", both(ALL_MOVABLE), note="UB -> UB")
+)
+DATA_COPY_PAD_IN = declare(
+    Row(
+        "DataCopyPad",
+        "data_copy_pad_gm_ub",
+        PipeID.PIPE_MTE2,
+        "gm_to_ub",
+        "DataCopyPad",
+        both(ALL_MOVABLE),
+        note="GM -> UB",
+    )
+)
+DATA_COPY_PAD_OUT = declare(
+    Row(
+        "DataCopyPad",
+        "data_copy_pad_ub_gm",
+        PipeID.PIPE_MTE3,
+        "ub_to_gm",
+        "DataCopyPad",
+        both(ALL_MOVABLE),
+        note="UB -> GM",
+    )
+)
