@@ -11,6 +11,25 @@ from typing import Any
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.isa.enums import BlockMode, DeqScale, TransposeType, pad_t
 
+__all__ = [
+    "BinaryRepeatParams",
+    "BrcbRepeatParams",
+    "CopyRepeatParams",
+    "DataCopyEnhancedParams",
+    "DataCopyExtParams",
+    "DataCopyPadExtParams",
+    "DataCopyPadParams",
+    "DataCopyParams",
+    "GatherMaskParams",
+    "GatherRepeatParams",
+    "MrgSort4Info",
+    "SliceInfo",
+    "TransDataTo5HDParams",
+    "TransposeParamsExt",
+    "UnaryRepeatParams",
+    "VdeqInfo",
+]
+
 
 class Field:
     """The `index`-th entry of a struct's `key`."""

@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+__all__ = [
+    "CMPMODE",
+    "BlockMode",
+    "DeqScale",
+    "GatherMaskMode",
+    "MaskMode",
+    "ReduceOrder",
+    "RoundMode",
+    "SelMode",
+    "TransposeType",
+    "pad_t",
+]
+
 
 class MaskMode(IntEnum):
     """NORMAL: the mask selects lanes of every repeat. COUNTER: it counts the elements of the whole call."""

@@ -19,7 +19,9 @@ class Row:
     `name` is Ascend C's, `call` is asc's. `dtypes` gives, per architecture, the allowed dtype tuples in operand order
     (destination first); an architecture that is missing does not have the instruction. `compute` is the meaning on
     numpy arrays (already widened where rounding asks for it). `cost` is the key of the SoC file's vector table.
-    `form` names the operand roles and signature (see `asc.forms`).
+    `form` names the operand roles and signature (see `asc.forms`). `count_only` lists, per architecture, the dtypes
+    that work with the count form alone. `accumulates`: dst may be src1 with a repeat stride of 0. `note` is the
+    documentation line of the instruction.
     """
 
     name: str
@@ -30,6 +32,8 @@ class Row:
     dtypes: Mapping[Arch, tuple[tuple[DataType, ...], ...]] = field(default_factory=dict)
     compute: Callable[..., Any] | None = None
     note: str = ""
+    count_only: Mapping[Arch, tuple[DataType, ...]] = field(default_factory=dict)
+    accumulates: bool = False
 
 
 TABLE: dict[str, Row] = {}

@@ -1,0 +1,278 @@
+"""The calls of element-wise vector instructions, made from table rows with pyasc's signatures.
+
+Every call has two forms: *count* (`f(dst, src0, src1, count)`: the first `count` elements) and *mask/repeat*
+(`f(dst, src0, src1, mask, repeat_times, repeat_params, is_set_mask=True)`). `mask` is a number of first lanes or a list
+of 64-bit words, low word first. Arguments go by position or by pyasc's names.
+
+The hot path is one dictionary look-up; whatever is checked or prepared happens once per distinct call in `_build`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from sys import _getframe
+from types import FrameType
+from typing import Any, NamedTuple, Protocol, overload
+
+import numpy as np
+
+from ascend_sim.asc import checks
+from ascend_sim.asc.issue import (
+    Hit,
+    Operand,
+    counted_walk,
+    dense_layout,
+    lanes_of,
+    make_hit,
+    masked_walk,
+    strided_layout,
+)
+from ascend_sim.asc.params import BinaryRepeatParams, Params, UnaryRepeatParams
+from ascend_sim.asc.recorder import RECORDER
+from ascend_sim.asc.state import CoreState
+from ascend_sim.asc.tensors import LocalTensor
+from ascend_sim.asc.walk import Walk
+from ascend_sim.isa.dtypes import DataType
+from ascend_sim.isa.numeric import Into, bind, convert_scalar, with_scalar
+from ascend_sim.isa.row import Row
+
+Mask = int | list[int]
+
+
+class BinaryCall(Protocol):
+    """A two-source instruction."""
+
+    @overload
+    def __call__(
+        self, dst: LocalTensor, src0: LocalTensor, src1: LocalTensor, count: int, is_set_mask: bool = True
+    ) -> None: ...
+    @overload
+    def __call__(
+        self,
+        dst: LocalTensor,
+        src0: LocalTensor,
+        src1: LocalTensor,
+        mask: Mask,
+        repeat_times: int,
+        repeat_params: BinaryRepeatParams,
+        is_set_mask: bool = True,
+    ) -> None: ...
+
+
+class ScalarCall(Protocol):
+    """An instruction of a tensor and a scalar."""
+
+    @overload
+    def __call__(
+        self, dst: LocalTensor, src: LocalTensor, scalar: Any, count: int, is_set_mask: bool = True
+    ) -> None: ...
+    @overload
+    def __call__(
+        self,
+        dst: LocalTensor,
+        src: LocalTensor,
+        scalar: Any,
+        mask: Mask,
+        repeat_times: int,
+        repeat_params: UnaryRepeatParams,
+        is_set_mask: bool = True,
+    ) -> None: ...
+
+
+class UnaryCall(Protocol):
+    """A one-source instruction."""
+
+    @overload
+    def __call__(self, dst: LocalTensor, src: LocalTensor, count: int) -> None: ...
+    @overload
+    def __call__(
+        self,
+        dst: LocalTensor,
+        src: LocalTensor,
+        mask: Mask,
+        repeat_times: int,
+        repeat_params: UnaryRepeatParams,
+        is_set_mask: bool = True,
+    ) -> None: ...
+
+
+def binary_call(row: Row) -> BinaryCall:
+    """The call of a row of form "binary" or "binary_dst"."""
+    name, recorder = row.call, RECORDER
+
+    def call(
+        dst: Any, src0: Any, src1: Any, count: Any = None, repeat_times: Any = None, repeat_params: Any = None,
+        is_set_mask: Any = True, *, mask: Any = None,
+    ) -> None:  # fmt: skip
+        frame = _getframe(1)
+        if repeat_times is not None or mask is not None:
+            count = mask_argument(row, count, mask, repeat_times)
+        try:
+            key = (
+                name, dst.key, src0.key, src1.key,
+                count, repeat_times, repeat_params and repeat_params.key, is_set_mask,
+                recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
+            )  # fmt: skip
+            hit = recorder.cache.get(key)
+        except (AttributeError, TypeError):
+            hit = key = None
+        if hit is None:
+            operands = (("dst", dst), ("src0", src0), ("src1", src1))
+            repeats = Repeats(BinaryRepeatParams, repeat_times, repeat_params, is_set_mask)
+            hit = recorder.cache[key] = build(frame, row, operands, (), count, repeats)
+        instr, run, recorder.state = hit
+        recorder.append(instr)
+        recorder.pending = 0
+        if run is not None:
+            run()
+
+    binary: BinaryCall = named(call, row)
+    return binary
+
+
+def scalar_call(row: Row) -> ScalarCall:
+    """The call of a row of form "scalar" or "scalar_dst"."""
+    name, recorder = row.call, RECORDER
+
+    def call(
+        dst: Any, src: Any, scalar: Any, count: Any = None, repeat_times: Any = None, repeat_params: Any = None,
+        is_set_mask: Any = True, *, mask: Any = None,
+    ) -> None:  # fmt: skip
+        frame = _getframe(1)
+        if repeat_times is not None or mask is not None:
+            count = mask_argument(row, count, mask, repeat_times)
+        try:
+            key = (
+                name, dst.key, src.key, scalar or repr(scalar),  # 0.0 and -0.0 are equal but not the same operand
+                count, repeat_times, repeat_params and repeat_params.key, is_set_mask,
+                recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
+            )  # fmt: skip
+            hit = recorder.cache.get(key)
+        except (AttributeError, TypeError):
+            hit = key = None
+        if hit is None:
+            repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)
+            hit = recorder.cache[key] = build(frame, row, (("dst", dst), ("src", src)), (scalar,), count, repeats)
+        instr, run, recorder.state = hit
+        recorder.append(instr)
+        recorder.pending = 0
+        if run is not None:
+            run()
+
+    with_scalar_operand: ScalarCall = named(call, row)
+    return with_scalar_operand
+
+
+def unary_call(row: Row) -> UnaryCall:
+    """The call of a row of form "unary"."""
+    name, recorder = row.call, RECORDER
+
+    def call(
+        dst: Any, src: Any, count: Any = None, repeat_times: Any = None, repeat_params: Any = None,
+        is_set_mask: Any = True, *, mask: Any = None,
+    ) -> None:  # fmt: skip
+        frame = _getframe(1)
+        if repeat_times is not None or mask is not None:
+            count = mask_argument(row, count, mask, repeat_times)
+        try:
+            key = (
+                name, dst.key, src.key, count, repeat_times, repeat_params and repeat_params.key, is_set_mask,
+                recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
+            )  # fmt: skip
+            hit = recorder.cache.get(key)
+        except (AttributeError, TypeError):
+            hit = key = None
+        if hit is None:
+            repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)
+            hit = recorder.cache[key] = build(frame, row, (("dst", dst), ("src", src)), (), count, repeats)
+        instr, run, recorder.state = hit
+        recorder.append(instr)
+        recorder.pending = 0
+        if run is not None:
+            run()
+
+    unary: UnaryCall = named(call, row)
+    return unary
+
+
+def mask_argument(row: Row, count: Any, mask: Any, repeat_times: Any) -> Any:
+    """The mask of a mask/repeat form as it stands in a key: by position or by name, a list as a tuple."""
+    if mask is not None:
+        if count is not None:
+            checks.refuse(row, "count and mask exclude each other")
+        if repeat_times is None:
+            checks.refuse(row, "mask needs repeat_times and repeat_params")
+        count = mask
+    return tuple(count) if isinstance(count, list) else count
+
+
+class Repeats(NamedTuple):
+    """The rest of a mask/repeat form, and the type that its strides must have."""
+
+    params_type: type[Params]
+    times: Any
+    params: Any
+    is_set_mask: Any
+
+
+def build(
+    frame: FrameType,
+    row: Row,
+    tensors: Sequence[tuple[str, Any]],
+    scalars: tuple[Any, ...],
+    count: Any,
+    repeats: Repeats,
+    meaning_of: Callable[[tuple[DataType, ...]], Into] | None = None,
+) -> Hit:
+    """Check one distinct call and make its instruction; `meaning_of(dtypes)` stands in for the row's meaning."""
+    checks.arch_of_launch(row)
+    for role, tensor in tensors:
+        checks.check_tensor(row, role, tensor)
+    dtypes = tuple(tensor.dtype for _, tensor in tensors)
+    count_form = repeats.times is None or (isinstance(repeats.times, bool) and repeats.params is None)
+    checks.check_dtypes(row, [role for role, _ in tensors], dtypes, count_form)
+    lanes = lanes_of(*(tensor for _, tensor in tensors))
+    walk, after, operands = _resolve(row, tensors, lanes, count, repeats, count_form)
+    reads_dst = row.form.endswith("_dst")
+    into = meaning_of(dtypes) if meaning_of else meaning(row, dtypes, scalars, reads_dst)
+    sets_mask = count_form or repeats.is_set_mask
+    return make_hit(frame, row, walk, operands, into, after, count_form, sets_mask, reads_dst)
+
+
+def _resolve(
+    row: Row, tensors: Sequence[tuple[str, Any]], lanes: int, count: Any, repeats: Repeats, count_form: bool
+) -> tuple[Walk, CoreState, list[Operand]]:
+    if count_form:
+        walk, after = counted_walk(row, lanes, count)
+        return walk, after, [(role, tensor, dense_layout(tensor, lanes)) for role, tensor in tensors]
+    params = repeats.params
+    if not isinstance(params, repeats.params_type):
+        checks.refuse(row, f"repeat_params must be {repeats.params_type.__name__}, not {type(params).__name__}")
+    times = checks.check_repeats(row, repeats.times)
+    walk, after = masked_walk(row, lanes, count, times, repeats.is_set_mask)
+    operands = [
+        (role, tensor, strided_layout(
+            row, tensor, role, getattr(params, f"{role}_blk_stride"), getattr(params, f"{role}_rep_stride")))
+        for role, tensor in tensors
+    ]  # fmt: skip
+    return walk, after, operands
+
+
+def meaning(row: Row, dtypes: tuple[DataType, ...], scalars: tuple[Any, ...], reads_dst: bool) -> Into:
+    """The row's numpy meaning for these dtypes; scalars become elements of the source's dtype."""
+    compute = row.compute
+    assert compute is not None
+    sources = (*dtypes[1:], dtypes[0]) if reads_dst else dtypes[1:]
+    half_saturates = RECORDER.state.half_saturates
+    if not scalars:
+        return bind(compute, dtypes[0], sources, half_saturates)
+    scalar = np.asarray(convert_scalar(scalars[0], dtypes[1]))
+    return with_scalar(compute, scalar, dtypes[0], sources, half_saturates)
+
+
+def named(call: Any, row: Row) -> Any:
+    """Give a generated call its name, its documentation line and its row."""
+    call.__name__ = call.__qualname__ = row.call
+    call.__doc__ = f"{row.name}: {row.note}."
+    call.row = row
+    return call

@@ -1,0 +1,101 @@
+"""numpy access to what an instruction touches, made once per distinct instruction over `RECORDER.ub`.
+
+Operands become plain strided views whenever all of them can take one shape; else index arrays pick their elements. Both
+read every source before they write, which is what the hardware does within a repeat; an instruction whose repeats feed
+later ones (or write the same place) is run repeat by repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ascend_sim.asc.walk import BLOCK_BYTES, Bytes, Layout, Walk
+
+Array = npt.NDArray[Any]
+Into = Callable[..., Any]  # into(out, *sources): computes and writes
+Run = Callable[[], Any]
+
+
+def make_run(ub: Bytes, walk: Walk, dst: Layout, sources: Sequence[Layout], into: Into, sequential: bool) -> Run | None:
+    """The function that computes the instruction's values; None when no element is active."""
+    if not walk.elements:
+        return None
+    if sequential and walk.repeats > 1:
+        steps = [
+            make_run(ub, walk.one_repeat(r), dst.shifted(r), [item.shifted(r) for item in sources], into, False)
+            for r in range(walk.repeats)
+        ]
+        return _in_order([step for step in steps if step is not None])
+    layouts = (dst, *sources)
+    views = direct_views(ub, walk, layouts)
+    if views is not None:
+        return _direct(into, views)
+    return _indexed(into, [typed(ub, item) for item in layouts], [element_indices(walk, item) for item in layouts])
+
+
+def direct_views(ub: Bytes, walk: Walk, layouts: Sequence[Layout]) -> list[Array] | None:
+    """Views of one common shape, or None when some operand cannot be written as one."""
+    if walk.dense and all(item.contiguous(walk) for item in layouts):
+        return [strided(ub, item, (walk.elements,), (item.dtype.itemsize,)) for item in layouts]
+    lanes = walk.prefix
+    if lanes is None:
+        return None
+    if all(item.block_stride == BLOCK_BYTES or lanes <= item.per_block for item in layouts):
+        shape: tuple[int, ...] = (walk.repeats, lanes)
+        return [strided(ub, item, shape, (item.repeat_stride, item.dtype.itemsize)) for item in layouts]
+    per_block = layouts[0].per_block
+    if any(item.per_block != per_block for item in layouts) or lanes % per_block:
+        return None
+    shape = (walk.repeats, lanes // per_block, per_block)
+    return [strided(ub, item, shape, (item.repeat_stride, item.block_stride, item.dtype.itemsize)) for item in layouts]
+
+
+def strided(ub: Bytes, layout: Layout, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """A view of UB that starts at the operand's first byte."""
+    return np.ndarray(shape, layout.dtype.numpy, buffer=ub.data, offset=layout.start, strides=strides)
+
+
+def typed(ub: Bytes, layout: Layout) -> Array:
+    """All of UB from the operand's start, as elements of its dtype."""
+    size = layout.dtype.itemsize
+    return strided(ub, layout, ((len(ub) - layout.start) // size,), (size,))
+
+
+def element_indices(walk: Walk, layout: Layout) -> npt.NDArray[np.int64]:
+    """Where in `typed` the active elements lie, in the order of execution."""
+    repeat, lane = walk.active()
+    found: npt.NDArray[np.int64] = (layout.at(repeat, lane) - layout.start) // layout.dtype.itemsize
+    return found
+
+
+def _direct(into: Into, views: Sequence[Array]) -> Run:
+    def run() -> None:
+        with np.errstate(all="ignore"):
+            into(*views)
+
+    return run
+
+
+def _indexed(into: Into, flat: Sequence[Array], indices: Sequence[npt.NDArray[np.int64]]) -> Run:
+    out, out_at = flat[0], indices[0]
+    sources = list(zip(flat[1:], indices[1:], strict=True))
+
+    def run() -> None:
+        result = np.empty(len(out_at), out.dtype)
+        with np.errstate(all="ignore"):
+            into(result, *(source[at] for source, at in sources))
+        out[out_at] = result
+
+    return run
+
+
+def _in_order(steps: Sequence[Run]) -> Run:
+    def run() -> None:
+        for step in steps:
+            step()
+
+    return run

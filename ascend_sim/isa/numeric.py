@@ -1,0 +1,109 @@
+"""How results are rounded: float16 is computed in float32 and rounded once per instruction, ties to even.
+
+One rounding through float32 gives the same bits as float16 arithmetic for + - x / and sqrt, because float32 has more
+than twice the digits. Fused forms are rounded once as well (`fused_multiply_add`). Functions such as exp and ln are
+computed in float64, so they do not depend on the host's vector maths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ascend_sim.isa.dtypes import DataType, bfloat16, float16, float32
+
+Array = npt.NDArray[Any]
+Compute = Callable[..., Any]
+Into = Callable[..., Any]
+
+HALF_MAX = 65504.0
+
+
+def compute_dtype(dtype: DataType) -> npt.DTypeLike:
+    """The numpy type that arithmetic on `dtype` is done in."""
+    return np.float32 if dtype in (float16, bfloat16) else dtype.numpy
+
+
+def bind(compute: Compute, dst: DataType, sources: tuple[DataType, ...], half_saturates: bool) -> Into:
+    """`into(out, *sources)`: compute on widened sources, round once, store; `compute` is a ufunc or any function."""
+    wide = np.float32 if float32 in (dst, *sources) else compute_dtype(dst)
+    same = all(item is dst for item in sources)
+    if half_saturates and dst is float16:
+        return _saturating(compute, wide)
+    if isinstance(compute, np.ufunc) and same:
+        return _ufunc(compute, wide)
+
+    def into(out: Array, *inputs: Array) -> None:
+        np.copyto(out, compute(*(item.astype(wide, copy=False) for item in inputs)), casting="unsafe")
+
+    return into
+
+
+def with_scalar(
+    compute: Compute, scalar: Array, dst: DataType, sources: tuple[DataType, ...], half_saturates: bool
+) -> Into:
+    """As `bind` for instructions whose last operand is a scalar; the scalar is an element of the source's dtype."""
+    wide = np.float32 if float32 in (dst, *sources) else compute_dtype(dst)
+    value = scalar.astype(wide)
+    if isinstance(compute, np.ufunc) and not half_saturates:
+        ufunc = compute
+
+        def into(out: Array, source: Array) -> None:
+            ufunc(source, value, out=out, dtype=wide, casting="unsafe")
+
+        return into
+    return bind(lambda *inputs: compute(*inputs, value), dst, sources, half_saturates)
+
+
+def _ufunc(ufunc: np.ufunc, wide: npt.DTypeLike) -> Into:
+    def into(out: Array, *inputs: Array) -> None:
+        ufunc(*inputs, out=out, dtype=wide, casting="unsafe")
+
+    return into
+
+
+def _saturating(compute: Compute, wide: npt.DTypeLike) -> Into:
+    def into(out: Array, *inputs: Array) -> None:
+        result = np.asarray(compute(*(item.astype(wide, copy=False) for item in inputs))).astype(np.float16)
+        np.copyto(out, saturate_half(result))
+
+    return into
+
+
+def saturate_half(result: Array) -> Array:
+    """float16 saturation flag on: infinities become +-65504 and NaN becomes 0 (soc_specs 2.9)."""
+    return np.nan_to_num(result, nan=0.0, posinf=HALF_MAX, neginf=-HALF_MAX)
+
+
+def convert_scalar(value: Any, dtype: DataType) -> Any:
+    """A scalar operand as an element of `dtype`: floats round to nearest even, integers keep their low bits."""
+    if dtype.is_float:
+        with np.errstate(all="ignore"):
+            return np.float64(value).astype(dtype.numpy)
+    return wrap_integer(int(value), dtype)
+
+
+def wrap_integer(value: int, dtype: DataType) -> Any:
+    """`value` modulo the width of `dtype`, as C converts integers."""
+    raw = (value & ((1 << 8 * dtype.itemsize) - 1)).to_bytes(dtype.itemsize, "little")
+    return np.frombuffer(raw, dtype=dtype.numpy)[0]
+
+
+def fused_multiply_add(a: Array, b: Any, c: Array) -> Array:
+    """a * b + c with one rounding when the float64 result is rounded to float32 or float16.
+
+    The product of two float32 is exact in float64. The sum is rounded to odd (Boldo and Melquiond), which makes the
+    rounding to the narrower type that follows the only one that counts.
+    """
+    product = np.multiply(a, b, dtype=np.float64)
+    addend = np.asarray(c, dtype=np.float64)
+    total = np.asarray(product + addend)
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    bits = total.view(np.int64)
+    even = (bits & 1 == 0) & (error != 0) & np.isfinite(total) & np.isfinite(error)
+    towards_zero = (error < 0) != (total < 0)
+    return np.where(even, np.where(towards_zero, bits - 1, bits + 1), bits).view(np.float64)
