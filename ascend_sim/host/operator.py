@@ -8,7 +8,7 @@ goldens are imported when a run first needs them, so that declarations load fast
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -30,11 +30,15 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One output; its dtype is that of the input `dtype_of`. `inplace` names the input whose memory it is."""
+    """One output; its dtype is that of the input `dtype_of`.
+
+    `inplace` names the input whose memory it is; `needs` an optional input without which there is no such output.
+    """
 
     name: str
     dtype_of: str
     inplace: str | None = None
+    needs: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,26 @@ class Operator:
                 raise InputError(f"{self.name}: attribute {attribute.name} is given twice (once as {name})")
             found[attribute.name] = attribute.convert(self.type_name, value)
         return {a.name: found.get(a.name, a.default) for a in self.attributes}
+
+    def bind_call(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Sort a Python call into inputs (by position or name) and attributes (by name); None means left out."""
+        if len(args) > len(self.inputs):
+            names = ", ".join(declared.name for declared in self.inputs)
+            raise InputError(f"{self.name} takes {len(self.inputs)} inputs ({names}), {len(args)} were given")
+        inputs = {d.name: value for d, value in zip(self.inputs, args, strict=False) if value is not None}
+        attrs: dict[str, Any] = {}
+        input_names = {name for declared in self.inputs for name in (declared.name, *declared.aliases)}
+        for name, value in named.items():
+            if value is None:
+                continue
+            if name not in input_names:
+                attrs[self.attribute_named(name).name] = value
+                continue
+            canonical = self.input_named(name).name
+            if canonical in inputs:
+                raise InputError(f"{self.name}: input {canonical} is given twice (once as {name})")
+            inputs[canonical] = value
+        return inputs, attrs
 
     def support_on(self, soc_name: str) -> Support:
         """What the operator is on that SoC; refused when the operator does not exist there."""
