@@ -1,64 +1,51 @@
-"""Refusals of a vector instruction: each names instruction and operand, what was given, what is allowed and why."""
+"""Refusals of the vector forms: dtype combinations, masks, repeats, strides and overlaps.
+
+Each names the instruction, the operand, what was given, what is allowed and why. Checks that every instruction shares
+are in `operands`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
+from ascend_sim.asc.operands import ARCH_NAMES, local, refuse, whole
 from ascend_sim.asc.recorder import RECORDER
-from ascend_sim.asc.tensors import LocalTensor, TPosition
-from ascend_sim.asc.walk import BLOCK_BYTES, Layout, Walk
-from ascend_sim.errors import KernelError
+from ascend_sim.asc.tensors import LocalTensor
+from ascend_sim.asc.walk import Layout, Walk
 from ascend_sim.isa.dtypes import DataType, bfloat16
 from ascend_sim.isa.row import Row
 
-UB_POSITIONS = frozenset((TPosition.VECIN, TPosition.VECOUT, TPosition.VECCALC))
 MAX_REPEATS = 255
 MAX_STRIDE = 255
-ARCH_NAMES = {"2201": "2201 (ascend910b, ascend910_93)", "3510": "3510 (ascend950)"}
 
 
-def refuse(row: Row, text: str) -> NoReturn:
-    """Raise the error that every check ends in."""
-    raise KernelError(f"{row.name}: {text}")
-
-
-def arch_of_launch(row: Row) -> str:
-    """The architecture that records now; outside a kernel every asc call is refused."""
-    if not RECORDER.arch:
-        RECORDER.append(None)  # type: ignore[arg-type] # raises: outside a launch this is a refusal
-    if RECORDER.arch not in row.dtypes:
-        known = ", ".join(ARCH_NAMES.get(arch, arch) for arch in row.dtypes)
-        refuse(row, f"arch {ARCH_NAMES.get(RECORDER.arch, RECORDER.arch)} does not have this instruction, only {known}")
-    return RECORDER.arch
-
-
-def check_tensor(row: Row, role: str, tensor: Any, alignment: int = BLOCK_BYTES) -> None:
-    """A LocalTensor in unified buffer whose start is aligned."""
-    if not isinstance(tensor, LocalTensor):
-        refuse(row, f"{role} must be a LocalTensor, not {type(tensor).__name__}")
-    if tensor.position not in UB_POSITIONS:
-        place = TPosition(tensor.position).name
-        refuse(row, f"{role} lies in {place}; vector operands lie in unified buffer (VECIN, VECCALC or VECOUT)")
-    if tensor.addr % alignment:
-        refuse(row, f"{role} starts at UB address {tensor.addr}, which is not {alignment} B aligned")
+def check_tensors(row: Row, tensors: Sequence[tuple[str, Any]], count_form: bool = True) -> tuple[DataType, ...]:
+    """The operands (role, tensor; destination first) lie in UB on 32 B blocks and have dtypes of the row."""
+    found: list[LocalTensor] = [local(row.name, role, tensor) for role, tensor in tensors]
+    dtypes = tuple(tensor.dtype for tensor in found)
+    check_dtypes(row, [role for role, _ in tensors], dtypes, count_form)
+    return dtypes
 
 
 def check_dtypes(row: Row, roles: Sequence[str], dtypes: tuple[DataType, ...], count_form: bool) -> None:
     """The operands' dtypes are one of the row's combinations on this architecture."""
-    arch = arch_of_launch(row)
-    allowed = row.dtypes[arch]
+    arch = RECORDER.arch
+    where = ARCH_NAMES.get(arch, arch)
+    allowed = row.dtypes.get(arch, ())
     if dtypes in allowed:
         if not count_form and dtypes[0] in row.count_only.get(arch, ()):
-            refuse(row, f"asc.{dtypes[0].name} works on arch {ARCH_NAMES[arch]} only with the count form")
+            refuse(row.name, f"{dtypes[0].name} works on {where} only with the count form")
         return
-    given = ", ".join(f"{role} asc.{dtype.name}" for role, dtype in zip(roles, dtypes, strict=True))
-    text = f"{given} is not supported on arch {ARCH_NAMES[arch]}; allowed are {describe_dtypes(allowed)}"
-    if bfloat16 in dtypes and arch == "2201":
-        text += "; this chip has no bfloat16 arithmetic: cast to float32 first"
-    refuse(row, text)
+    if not allowed:
+        refuse(row.name, f"{where} does not have this instruction")
+    given = ", ".join(f"{role} {dtype.name}" for role, dtype in zip(roles, dtypes, strict=True))
+    text = f"{given} is not supported on {where}, allowed are {describe_dtypes(allowed)}"
+    if bfloat16 in dtypes and arch == "2201" and row.call != "cast":
+        text += "; bfloat16 has no vector arithmetic there: cast it to float32 first"
+    refuse(row.name, text)
 
 
 def describe_dtypes(allowed: Sequence[tuple[DataType, ...]]) -> str:
@@ -68,40 +55,12 @@ def describe_dtypes(allowed: Sequence[tuple[DataType, ...]]) -> str:
     return ", ".join(f"{c[0].name} <- {', '.join(item.name for item in c[1:])}" for c in allowed)
 
 
-def check_integer(row: Row, name: str, value: Any, low: int, high: int, why: str = "") -> int:
-    """An integer argument within `low..high`."""
-    try:
-        number = int(value.__index__())
-    except AttributeError:
-        refuse(row, f"{name} must be an integer, not {type(value).__name__}")
-    if not low <= number <= high:
-        refuse(row, f"{name} is {number}, allowed are {low}..{high}{why}")
-    return number
-
-
 def check_repeats(row: Row, value: Any, name: str = "repeat_times") -> int:
-    return check_integer(row, name, value, 0, MAX_REPEATS, " (an 8-bit field of the instruction)")
+    return whole(row.name, name, value, 0, MAX_REPEATS, "an 8-bit field of the instruction")
 
 
 def check_stride(row: Row, name: str, value: Any, high: int = MAX_STRIDE) -> int:
-    return check_integer(row, name, value, 0, high, " (blocks of 32 B)")
-
-
-def check_bounds(row: Row, role: str, tensor: LocalTensor, layout: Layout, walk: Walk) -> None:
-    """Everything that the walk touches lies in the tensor."""
-    check_end(row, role, tensor, layout.end(walk))
-
-
-def check_end(row: Row, role: str, tensor: LocalTensor, end: int) -> None:
-    """`end` is the byte address just past what the instruction touches."""
-    last = tensor.addr + tensor.size * tensor.dtype.itemsize
-    if end > last:
-        element = -(-(end - tensor.addr) // tensor.dtype.itemsize)
-        refuse(
-            row,
-            f"{role} has {tensor.size} elements of asc.{tensor.dtype.name}, "
-            f"but the instruction touches its first {element} (UB bytes {tensor.addr}..{end - 1})",
-        )
+    return whole(row.name, name, value, 0, high, "in blocks of 32 B")
 
 
 def check_overlap(row: Row, walk: Walk, dst: Layout, role: str, source: Layout, may_accumulate: bool) -> bool:
@@ -124,10 +83,10 @@ def check_overlap(row: Row, walk: Walk, dst: Layout, role: str, source: Layout, 
     if any((writer < repeat).any() for writer in writers):
         if may_accumulate and 0 in (dst.repeat_stride, source.repeat_stride):
             return True
-        refuse(row, f"{role} overlaps dst so that a repeat reads what an earlier repeat wrote; keep them apart")
+        refuse(row.name, f"{role} overlaps dst so that a repeat reads what an earlier repeat wrote; keep them apart")
     same_width = dst.dtype.itemsize == source.dtype.itemsize
     if same_width and any(((writer == repeat) & (write_at != read_at)).any() for writer in writers):
-        refuse(row, f"{role} overlaps dst in part; within a repeat they must coincide or not touch")
+        refuse(row.name, f"{role} overlaps dst in part; within a repeat they must coincide or not touch")
     return False
 
 

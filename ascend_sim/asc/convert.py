@@ -5,8 +5,8 @@ from __future__ import annotations
 from sys import _getframe
 from typing import Any, Protocol, overload
 
-from ascend_sim.asc import checks
 from ascend_sim.asc.forms import Mask, Repeats, build, mask_argument, named
+from ascend_sim.asc.operands import ARCH_NAMES, refuse
 from ascend_sim.asc.params import UnaryRepeatParams
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.tensors import LocalTensor
@@ -79,13 +79,13 @@ def cast_meaning(dtypes: tuple[DataType, ...], round_mode: Any) -> Into:
     try:
         mode = RoundMode(round_mode)
     except ValueError:
-        checks.refuse(CAST, f"round_mode must be a RoundMode, not {round_mode!r}")
+        refuse(CAST.name, f"round_mode must be a RoundMode, not {round_mode!r}")
     if mode not in allowed:
         names = ", ".join(item.name for item in allowed)
-        checks.refuse(
-            CAST,
-            f"asc.{src.name} to asc.{dst.name} with {mode.name} is not supported on arch "
-            f"{checks.ARCH_NAMES[RECORDER.arch]}; allowed round modes are {names}",
+        refuse(
+            CAST.name,
+            f"{src.name} to {dst.name} with {mode.name} is not supported on {ARCH_NAMES[RECORDER.arch]}, "
+            f"allowed round modes are {names}",
         )
     state = RECORDER.state
     return caster(dst, src, mode, state.deq_scale, state.half_saturates, state.cast_saturates)

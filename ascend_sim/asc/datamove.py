@@ -136,8 +136,8 @@ def data_copy_pad(
 def set_pad_value(padding_value: Any, pos: Any = None) -> None:
     """Set the pad value register, which data_copy_pad uses for paddings when `is_pad` is not set.
 
-    The value is converted to the dtype of the copy that uses it; 64-bit copies can only be padded with 0. `pos` is accepted as
-    pyasc has it; on a vector core it makes no difference.
+    The value is converted to the dtype of the copy that uses it; 64-bit copies can only be padded with 0. `pos` is
+    accepted as pyasc has it; on a vector core it makes no difference.
     """
     if not isinstance(padding_value, int | float):
         padding_value = padding_value.__index__() if hasattr(padding_value, "__index__") else float(padding_value)

@@ -27,13 +27,14 @@ from ascend_sim.asc.issue import (
     masked_walk,
     strided_layout,
 )
+from ascend_sim.asc.operands import element, refuse
 from ascend_sim.asc.params import BinaryRepeatParams, Params, UnaryRepeatParams
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import CoreState
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.walk import Walk
 from ascend_sim.isa.dtypes import DataType
-from ascend_sim.isa.numeric import Into, bind, convert_scalar, with_scalar
+from ascend_sim.isa.numeric import Into, bind, with_scalar
 from ascend_sim.isa.row import Row
 
 Mask = int | list[int]
@@ -199,9 +200,9 @@ def mask_argument(row: Row, count: Any, mask: Any, repeat_times: Any) -> Any:
     """The mask of a mask/repeat form as it stands in a key: by position or by name, a list as a tuple."""
     if mask is not None:
         if count is not None:
-            checks.refuse(row, "count and mask exclude each other")
+            refuse(row.name, "count and mask exclude each other")
         if repeat_times is None:
-            checks.refuse(row, "mask needs repeat_times and repeat_params")
+            refuse(row.name, "mask needs repeat_times and repeat_params")
         count = mask
     return tuple(count) if isinstance(count, list) else count
 
@@ -225,12 +226,8 @@ def build(
     meaning_of: Callable[[tuple[DataType, ...]], Into] | None = None,
 ) -> Hit:
     """Check one distinct call and make its instruction; `meaning_of(dtypes)` stands in for the row's meaning."""
-    checks.arch_of_launch(row)
-    for role, tensor in tensors:
-        checks.check_tensor(row, role, tensor)
-    dtypes = tuple(tensor.dtype for _, tensor in tensors)
     count_form = repeats.times is None or (isinstance(repeats.times, bool) and repeats.params is None)
-    checks.check_dtypes(row, [role for role, _ in tensors], dtypes, count_form)
+    dtypes = checks.check_tensors(row, tensors, count_form)
     lanes = lanes_of(*(tensor for _, tensor in tensors))
     walk, after, operands = _resolve(row, tensors, lanes, count, repeats, count_form)
     reads_dst = row.form.endswith("_dst")
@@ -247,7 +244,7 @@ def _resolve(
         return walk, after, [(role, tensor, dense_layout(tensor, lanes)) for role, tensor in tensors]
     params = repeats.params
     if not isinstance(params, repeats.params_type):
-        checks.refuse(row, f"repeat_params must be {repeats.params_type.__name__}, not {type(params).__name__}")
+        refuse(row.name, f"repeat_params must be {repeats.params_type.__name__}, not {type(params).__name__}")
     times = checks.check_repeats(row, repeats.times)
     walk, after = masked_walk(row, lanes, count, times, repeats.is_set_mask)
     operands = [
@@ -266,7 +263,7 @@ def meaning(row: Row, dtypes: tuple[DataType, ...], scalars: tuple[Any, ...], re
     half_saturates = RECORDER.state.half_saturates
     if not scalars:
         return bind(compute, dtypes[0], sources, half_saturates)
-    scalar = np.asarray(convert_scalar(scalars[0], dtypes[1]))
+    scalar = np.asarray(element(dtypes[1], scalars[0]))
     return with_scalar(compute, scalar, dtypes[0], sources, half_saturates)
 
 

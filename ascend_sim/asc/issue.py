@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
 from ascend_sim.asc import checks
+from ascend_sim.asc.operands import BLOCK_BYTES, REPEAT_BYTES, fits, refuse, whole
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.state import FULL_MASK, CoreState
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.views import Into, make_run
-from ascend_sim.asc.walk import BLOCK_BYTES, REPEAT_BYTES, Layout, Walk
+from ascend_sim.asc.walk import Layout, Walk
 from ascend_sim.isa.enums import MaskMode
 from ascend_sim.isa.row import Row
 from ascend_sim.program import Access, Instr, Region, VectorWork, Work
 
 Hit = tuple[Instr, Run | None, CoreState]
-Build = Callable[[FrameType], Hit]
+MAX_COUNT = 1 << 20  # more elements than any UB holds
+
 Operand = tuple[str, LocalTensor, Layout]  # role, tensor, where its lanes are
-
-
-def play(hit: Hit) -> None:
-    """Record one instruction, leave the registers as it leaves them, compute its values."""
-    instr, run, state = hit
-    RECORDER.append(instr)
-    RECORDER.pending = 0
-    RECORDER.state = state
-    if run is not None:
-        run()
 
 
 def lanes_of(*tensors: LocalTensor) -> int:
@@ -36,22 +28,17 @@ def lanes_of(*tensors: LocalTensor) -> int:
     return REPEAT_BYTES // max(2, *(tensor.dtype.itemsize for tensor in tensors))
 
 
-def mask_words(mask: Any) -> Any:
-    """A mask argument as it stands in a recorder key: lists become tuples."""
-    return tuple(mask) if isinstance(mask, list) else mask
-
-
 def mask_bits(row: Row, mask: Any, lanes: int) -> int:
     """Lane bits of a mask argument in Normal mode: a number of first lanes, or 64-bit words, low word first."""
     if not isinstance(mask, (tuple, list)):
-        return (1 << checks.check_integer(row, "mask", mask, 1, lanes, f" ({lanes} lanes a repeat)")) - 1
+        return (1 << whole(row.name, "mask", mask, 1, lanes, f"{lanes} lanes a repeat")) - 1
     needed = 2 if lanes > 64 else 1
     if len(mask) < needed:
-        checks.refuse(row, f"mask has {len(mask)} words of 64 bits, {needed} are needed for {lanes} lanes a repeat")
-    words = [checks.check_integer(row, f"mask[{i}]", word, 0, (1 << 64) - 1) for i, word in enumerate(mask[:needed])]
+        refuse(row.name, f"mask has {len(mask)} words of 64 bits, {needed} are needed for {lanes} lanes a repeat")
+    words = [whole(row.name, f"mask[{i}]", word, 0, (1 << 64) - 1) for i, word in enumerate(mask[:needed])]
     bits = sum(word << 64 * i for i, word in enumerate(words)) & ((1 << lanes) - 1)
     if not bits:
-        checks.refuse(row, f"mask {list(mask)} selects none of the {lanes} lanes of a repeat")
+        refuse(row.name, f"mask {list(mask)} selects none of the {lanes} lanes of a repeat")
     return bits
 
 
@@ -63,11 +50,11 @@ def masked_walk(row: Row, lanes: int, mask: Any, repeats: int, is_set_mask: bool
     """
     state = RECORDER.state
     if not isinstance(is_set_mask, bool):
-        checks.refuse(row, f"is_set_mask must be True or False, not {is_set_mask!r}")
+        refuse(row.name, f"is_set_mask must be True or False, not {is_set_mask!r}")
     if state.mask_mode is MaskMode.COUNTER:
         if is_set_mask:
             count = mask[0] if isinstance(mask, (tuple, list)) and mask else mask
-            state = state.replace(mask=(checks.check_integer(row, "mask", count, 0, (1 << 32) - 1), 0))
+            state = state.replace(mask=(whole(row.name, "mask", count, 0, (1 << 32) - 1), 0))
         return Walk.counted(lanes, state.mask[0]), state
     if is_set_mask:
         bits = mask_bits(row, mask, lanes)
@@ -77,7 +64,7 @@ def masked_walk(row: Row, lanes: int, mask: Any, repeats: int, is_set_mask: bool
 
 def counted_walk(row: Row, lanes: int, count: Any) -> tuple[Walk, CoreState]:
     """The walk of a count form; the call sets Counter mode and leaves Normal mode with every lane on."""
-    number = checks.check_integer(row, "count", count, 0, 1 << 20, " (elements)")
+    number = whole(row.name, "count", count, 0, MAX_COUNT)
     return Walk.counted(lanes, number), RECORDER.state.replace(mask_mode=MaskMode.NORMAL, mask=FULL_MASK)
 
 
@@ -108,14 +95,14 @@ def make_hit(
     _, _, dst = operands[0]
     sequential = False
     for index, (role, tensor, layout) in enumerate(operands):
-        checks.check_bounds(row, role, tensor, layout, walk)
+        fits(row.name, role, tensor, layout.end(walk) - tensor.addr)
         if index:
             may = row.accumulates and index == 2 and dst.dtype.name in ("float16", "float32", "int32")
             sequential |= checks.check_overlap(row, walk, dst, role, layout, may)
     if reads_dst:
         checks.check_overlap(row, walk, dst, "dst", dst, False)
     if dst.block_stride == 0 and dst.access(walk).blocks > 1:
-        checks.refuse(row, "dst_blk_stride is 0, which is undefined when a repeat writes more than one block")
+        refuse(row.name, "dst_blk_stride is 0, which is undefined when a repeat writes more than one block")
     sequential |= checks.writes_again(walk, dst)
     sources = [layout for _, _, layout in operands[1:]] + ([dst] if reads_dst else [])
     work = vector_work(walk, [layout for _, _, layout in operands], count_form, sets_mask)

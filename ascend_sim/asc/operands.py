@@ -20,7 +20,7 @@ BLOCK_BYTES = 32  # one DataBlock, the grain of UB addressing
 REPEAT_BYTES = 256  # what the vector unit reads of one operand per repeat
 
 _UB_POSITIONS = frozenset({TPosition.VECIN, TPosition.VECOUT, TPosition.VECCALC})
-_ARCH_NAMES = {"2201": "Ascend 910B / 910_93 (arch 2201)", "3510": "Ascend 950 (arch 3510)"}
+ARCH_NAMES = {"2201": "Ascend 910B / 910_93 (arch 2201)", "3510": "Ascend 950 (arch 3510)"}
 
 
 def refuse(op: str, text: str) -> NoReturn:
@@ -71,7 +71,7 @@ def fits(op: str, role: str, tensor: LocalTensor, nbytes: int) -> None:
 def dtypes(row: Row, arch: str, *given: DataType) -> None:
     """Refuse dtypes (operand order, destination first) that `row` does not have on `arch`."""
     allowed = row.dtypes.get(arch)
-    where = _ARCH_NAMES.get(arch, arch)
+    where = ARCH_NAMES.get(arch, arch)
     if not allowed:
         refuse(row.name, f"{where} does not have this instruction")
     if given not in allowed:

@@ -15,12 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ascend_sim.asc.operands import BLOCK_BYTES
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.program import Access, Memory, Region
-
-BLOCK_BYTES = 32
-REPEAT_BYTES = 256
-BLOCKS = REPEAT_BYTES // BLOCK_BYTES
 
 Bytes = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int64]

@@ -78,20 +78,6 @@ def saturate_half(result: Array) -> Array:
     return np.nan_to_num(result, nan=0.0, posinf=HALF_MAX, neginf=-HALF_MAX)
 
 
-def convert_scalar(value: Any, dtype: DataType) -> Any:
-    """A scalar operand as an element of `dtype`: floats round to nearest even, integers keep their low bits."""
-    if dtype.is_float:
-        with np.errstate(all="ignore"):
-            return np.float64(value).astype(dtype.numpy)
-    return wrap_integer(int(value), dtype)
-
-
-def wrap_integer(value: int, dtype: DataType) -> Any:
-    """`value` modulo the width of `dtype`, as C converts integers."""
-    raw = (value & ((1 << 8 * dtype.itemsize) - 1)).to_bytes(dtype.itemsize, "little")
-    return np.frombuffer(raw, dtype=dtype.numpy)[0]
-
-
 def fused_multiply_add(a: Array, b: Any, c: Array) -> Array:
     """a * b + c with one rounding when the float64 result is rounded to float32 or float16.
 

@@ -32,6 +32,7 @@ class Bench:
         RECORDER.clear()
         RECORDER.arch, RECORDER.values = self.arch, self.values
         RECORDER.ub = self.ub if self.values else None
+        RECORDER.cmp_mask = np.zeros(16, np.uint8)
         RECORDER.enter(self.core)
         return self
 
@@ -50,6 +51,13 @@ class Bench:
 
     def local(self, dtype: DataType, addr: int, size: int, pos: TPosition = TPosition.VECCALC) -> LocalTensor:
         return LocalTensor(dtype, pos, addr, size)
+
+    def filled(self, dtype: DataType, addr: int, values: Any) -> LocalTensor:
+        """A tensor that holds `values`."""
+        tensor = LocalTensor(dtype, TPosition.VECCALC, addr, len(values))
+        if self.values:
+            self.view(tensor)[:] = np.asarray(values).astype(dtype.numpy)
+        return tensor
 
     def view(self, tensor: LocalTensor) -> npt.NDArray[Any]:
         """The tensor's bytes in UB as a typed array (a live view)."""
