@@ -1,78 +1,19 @@
-"""Comparison with goldens; arrays on their way into a call."""
+"""Arrays on their way into a call."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from ascend_sim.errors import InputError
 from ascend_sim.host.arrays import as_inputs, fresh_output, random_inputs
-from ascend_sim.host.operator import Tolerance
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import TensorInfo
-from ascend_sim.host.values import compare, not_checked
 
 OP = operator_named("inplace_partial_rotary_mul")
-EXACT = Tolerance()
-LOOSE = Tolerance(absolute=0.01, relative=0.1)
-INF, NAN = float("inf"), float("nan")
-
-
-def arrays(*values: float) -> npt.NDArray[np.float32]:
-    return np.array(values, np.float32)
-
-
-class TestCompare:
-    def test_equal_bits(self) -> None:
-        found = compare({"y": arrays(1, NAN, INF)}, {"y": arrays(1, NAN, INF)}, EXACT)
-        assert (found.checked, found.ok, found.exact) == (True, True, True)
-        assert (found.max_abs_error, found.max_rel_error) == (0.0, 0.0)
-
-    def test_any_nan_equals_any_nan(self) -> None:
-        other = np.array([0x7FC0_0001], np.uint32).view(np.float32)
-        assert compare({"y": other}, {"y": arrays(NAN)}, EXACT).exact
-
-    @pytest.mark.parametrize(
-        ("actual", "golden", "max_abs", "max_rel", "ok_when_loose"),
-        [
-            (1.5, 1.0, 0.5, 0.5, False),
-            (1.09375, 1.0, 0.09375, 0.09375, True),
-            (-0.0, 0.0, 0.0, 0.0, True),
-            (0.0078125, 0.0, 0.0078125, 0.0, True),
-            (NAN, 1.0, INF, INF, False),
-            (1.0, NAN, INF, INF, False),
-            (INF, -INF, INF, INF, False),
-            (1.0, INF, INF, INF, False),
-        ],
-    )
-    def test_errors(self, actual: float, golden: float, max_abs: float, max_rel: float, ok_when_loose: bool) -> None:
-        pair = {"y": arrays(2, actual)}, {"y": arrays(2, golden)}
-        strict, loose = compare(*pair, EXACT), compare(*pair, LOOSE)
-        assert (strict.ok, strict.exact, loose.exact) == (False, False, False)
-        assert loose.ok is ok_when_loose
-        assert (strict.max_abs_error, strict.max_rel_error) == (max_abs, max_rel)
-
-    def test_the_worst_output_counts(self) -> None:
-        actual = {"a": arrays(1, 2), "b": arrays(1, 2.25)}
-        golden = {"a": arrays(1, 2), "b": arrays(1, 2)}
-        found = compare(actual, golden, LOOSE)
-        assert (found.exact, found.max_abs_error, found.max_rel_error) == (False, 0.25, 0.125)
-
-    def test_bfloat16(self) -> None:
-        actual, golden = (np.array([1, value], ml_dtypes.bfloat16) for value in (2, 2.015625))
-        assert compare({"y": actual}, {"y": golden}, EXACT).max_abs_error == 0.015625
-
-    def test_golden_of_another_shape_is_a_mistake_of_ours(self) -> None:
-        with pytest.raises(AssertionError, match="golden of output y is"):
-            compare({"y": arrays(1)}, {"y": arrays(1, 1)}, EXACT)
-
-    def test_not_checked(self) -> None:
-        found = not_checked(LOOSE)
-        assert (found.checked, found.ok, found.exact, found.max_abs_error) == (False, None, None, None)
 
 
 class TestInputs:
