@@ -32,3 +32,11 @@ class KernelError(AscendSimError):
 
 class DeadlockError(KernelError):
     """The machine went dry with instructions left; lists each waiter with its flag and source line."""
+
+
+class ArgumentError(AscendSimError, TypeError):
+    """A kernel launch got an argument of a kind, or in a place, that kernels do not take."""
+
+
+class OptionError(AscendSimError, RuntimeError):
+    """`asc.jit` or a launch got an option that does not exist, or a value that the option does not take."""

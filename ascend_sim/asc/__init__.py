@@ -1,9 +1,29 @@
-"""The language kernels are written in: pyasc's names, signatures and meaning. Every module lists what it offers."""
+"""The language kernels are written in: pyasc's names, signatures and meaning. Every module lists what it offers.
 
+`from ascend_sim import asc` in place of `import asc`, and a vector kernel file runs here unchanged. `asc.bfloat16` is
+the one addition: pyasc has no such type, so a kernel that names it is not portable to a board by way of pyasc.
+"""
+
+from ascend_sim.asc.constexpr import *  # noqa: F403
 from ascend_sim.asc.convert import *  # noqa: F403
 from ascend_sim.asc.datamove import data_copy as data_copy
 from ascend_sim.asc.datamove import data_copy_pad as data_copy_pad
 from ascend_sim.asc.datamove import set_pad_value as set_pad_value
+from ascend_sim.asc.flags import *  # noqa: F403
+from ascend_sim.asc.jit import *  # noqa: F403
+from ascend_sim.asc.loops import *  # noqa: F403
+from ascend_sim.asc.options import *  # noqa: F403
 from ascend_sim.asc.params import *  # noqa: F403
+from ascend_sim.asc.pipe import *  # noqa: F403
+from ascend_sim.asc.queue import *  # noqa: F403
+from ascend_sim.asc.scalars import *  # noqa: F403
+from ascend_sim.asc.shapes import *  # noqa: F403
+from ascend_sim.asc.struct import *  # noqa: F403
+from ascend_sim.asc.system import *  # noqa: F403
+from ascend_sim.asc.tbuf import *  # noqa: F403
+from ascend_sim.asc.tensors import *  # noqa: F403
 from ascend_sim.asc.vector import *  # noqa: F403
+from ascend_sim.isa.dtypes import *  # noqa: F403
 from ascend_sim.isa.enums import *  # noqa: F403
+from ascend_sim.program import HardEvent as HardEvent
+from ascend_sim.program import PipeID as PipeID

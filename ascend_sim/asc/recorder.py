@@ -48,17 +48,20 @@ class Recorder:
         "block_dim",
         "cache",
         "cmp_mask",
+        "flags",
         "gm_append",
         "launch",
         "pending",
         "places",
         "state",
         "ub",
+        "ub_bytes",
         "values",
     )
 
     def __init__(self) -> None:
         self.cache: dict[Hashable, Any] = {}
+        self.flags: dict[tuple[int, int, int, int], Instr] = {}
         self.places: dict[tuple[int, int], Place] = {}
         self.clear()
 
@@ -67,6 +70,7 @@ class Recorder:
         self.append: Callable[[Instr], object] = outside_kernel
         self.gm_append: Callable[[int], object] = outside_kernel
         self.cache = {}
+        self.flags = {}
         self.places = {}
         self.pending = 0
         self.state: CoreState = DEFAULT_STATE
@@ -76,7 +80,8 @@ class Recorder:
         self.block_dim = 0
         self.values = False
         self.ub: Any = None  # numpy uint8 array of the UB's size, shared by the blocks of a launch
-        self.launch: Any = None
+        self.ub_bytes = 0
+        self.launch: Any = None  # the `asc.launch.Session` of the running kernel
 
     def enter(self, core: CoreProgram) -> None:
         """Record into `core` from now on."""

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import Any
+import sys
+from enum import IntEnum, IntFlag
+from typing import TYPE_CHECKING, Any
 
+from ascend_sim.asc import scalar_access
 from ascend_sim.asc.memory import Allocation
+from ascend_sim.asc.recorder import CALL_UNIT, RECORDER
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
+from ascend_sim.program import ScalarCall
+
+if TYPE_CHECKING:
+    from ascend_sim.asc.shapes import ShapeInfo
+
+__all__ = ["CacheMode", "CacheRwMode", "GlobalAddress", "GlobalTensor", "LocalTensor", "TPosition"]
+
+_SET_GLOBAL_BUFFER = CALL_UNIT[ScalarCall.SET_GLOBAL_BUFFER]
 
 
 class TPosition(IntEnum):
@@ -28,38 +39,162 @@ class TPosition(IntEnum):
     MAX = 12
 
 
+UB_POSITIONS = (TPosition.VECIN, TPosition.VECOUT, TPosition.VECCALC)
+
+
+class CacheMode(IntEnum):
+    """How GM accesses use L2 (`set_l2_cache_hint`)."""
+
+    CACHE_MODE_NORMAL = 0
+    CACHE_MODE_DISABLE = 1
+    CACHE_MODE_LAST = 2
+    CACHE_MODE_PERSISTENT = 4
+
+
+class CacheRwMode(IntFlag):
+    """Which accesses a cache hint speaks of."""
+
+    READ = 1
+    WRITE = 2
+    RW = 3
+
+
 class LocalTensor:
     """`size` elements of `dtype` at byte address `addr` of the unified buffer.
 
     `key` packs all of it into one integer for the recorder. Slices are views, kept with their tensor so that a loop
-    that slices the same way every tile makes them once.
+    that slices the same way every tile makes them once; `buffer` numbers the TPipe buffer that the tensor lies in (0
+    for tensors at explicit addresses). `LocalTensor(dtype)` alone is an empty tensor, to be filled in place.
     """
 
-    __slots__ = ("_views", "addr", "buffer", "dtype", "key", "position", "size")
+    __slots__ = ("_home", "_views", "addr", "buffer", "dtype", "key", "position", "shape_info", "size", "user_tag")
 
-    def __init__(self, dtype: DataType, pos: TPosition, addr: int, tile_size: int, buffer: int = 0) -> None:
+    def __init__(
+        self,
+        dtype: DataType,
+        pos: TPosition = TPosition.VECCALC,
+        addr: int = 0,
+        tile_size: int = 0,
+        buffer: int = 0,
+        home: dict[DataType, LocalTensor] | None = None,
+    ) -> None:
         self.dtype = dtype
         self.position = pos
         self.addr = addr
         self.size = tile_size
         self.buffer = buffer
-        self.key = addr | tile_size << 20 | dtype.code << 42 | pos << 47 | buffer << 52
+        self.user_tag = -1
+        self.shape_info: ShapeInfo | None = None
+        self._home = home  # the owner's tensors by dtype: a tensor that changes is not handed out again
+        self._renew()
+        if not buffer:
+            _check_explicit(self)
+
+    def _renew(self) -> None:
+        """Bring `key` up to date and forget the views, after a change in place."""
+        self.key = self.addr | self.size << 20 | self.dtype.code << 42 | self.position << 47 | self.buffer << 52
         self._views: dict[Any, LocalTensor] = {}
 
+    def _change(self) -> None:
+        if self._home is not None:
+            self._home.pop(self.dtype, None)
+            self._home = None
+
     def __getitem__(self, index: Any) -> LocalTensor:
-        view = self._views.get(index) if type(index) is int else None
+        """`t[i]` and `t[i:]`: the tensor from element i on."""
+        view = self._views.get(index) if isinstance(index, int) else None
         if view is None:
             view = self._slice(index)
         return view
+
+    def __call__(self, index: Any) -> LocalTensor:
+        return self[index]
+
+    def __iter__(self) -> Any:
+        raise KernelError("a LocalTensor cannot be iterated: read elements with get_value(index)")
 
     def _slice(self, index: Any) -> LocalTensor:
         offset = element_offset(index)
         if not 0 <= offset <= self.size:
             raise KernelError(f"LocalTensor slice starts at element {offset}, allowed are 0..{self.size}")
-        view = self._views[offset] = LocalTensor(
-            self.dtype, self.position, self.addr + offset * self.dtype.itemsize, self.size - offset, self.buffer
-        )
+        view = self._view(self.dtype, self.addr + offset * self.dtype.itemsize, self.size - offset)
+        self._views[offset] = view
         return view
+
+    def _view(self, dtype: DataType, addr: int, size: int) -> LocalTensor:
+        return LocalTensor(dtype, self.position, addr, size, self.buffer)
+
+    def reinterpret_cast(self, dtype: DataType) -> LocalTensor:
+        """The same bytes as elements of `dtype`."""
+        view = self._views.get(dtype)
+        if view is None:
+            if not dtype.itemsize:
+                raise KernelError(f"reinterpret_cast takes a numeric data type, not {dtype!r}")
+            size = self.size * self.dtype.itemsize // dtype.itemsize
+            view = self._views[dtype] = self._view(dtype, self.addr, size)
+        return view
+
+    def get_value(self, index: Any) -> Any:
+        """The element at `index`, read by the scalar unit."""
+        return scalar_access.load_local(self, index, sys._getframe(1))
+
+    def set_value(self, index: Any, value: Any) -> None:
+        """Write one element with the scalar unit."""
+        scalar_access.store_local(self, index, value, sys._getframe(1))
+
+    def get_size(self) -> int:
+        """Elements."""
+        return self.size
+
+    def get_length(self) -> int:
+        """Bytes."""
+        return self.size * self.dtype.itemsize
+
+    def set_size(self, size: int = 0) -> None:
+        """Make the tensor `size` elements long from now on."""
+        self._change()
+        self.size = int(size)
+        self._renew()
+        _check_bounds(self, "set_size")
+
+    def set_buffer_len(self, data_len: int) -> None:
+        """Make the tensor `data_len` bytes long from now on."""
+        self.set_size(int(data_len) // self.dtype.itemsize)
+
+    def get_phy_addr(self, offset: int = 0) -> int:
+        """Byte address in the unified buffer of element `offset`."""
+        return self.addr + int(offset) * self.dtype.itemsize
+
+    def get_position(self) -> TPosition:
+        return self.position
+
+    def get_user_tag(self) -> int:
+        return self.user_tag
+
+    def set_user_tag(self, tag: int = 0) -> None:
+        self.user_tag = int(tag)
+
+    def set_addr_with_offset(self, src: LocalTensor, offset: int) -> None:
+        """Lay this tensor on `src` from its element `offset` on."""
+        self.lay_on(src[offset])
+
+    def lay_on(self, other: LocalTensor) -> None:
+        """Take the bytes of `other` as this tensor's own from now on."""
+        self._change()
+        self.addr, self.buffer, self.position = other.addr, other.buffer, other.position
+        self.size = other.size * other.dtype.itemsize // self.dtype.itemsize
+        self._renew()
+
+    def set_shape_info(self, info: ShapeInfo) -> None:
+        self.shape_info = info
+
+    def get_shape_info(self) -> ShapeInfo:
+        if self.shape_info is None:
+            raise KernelError("this LocalTensor has no shape: call set_shape_info first")
+        return self.shape_info
+
+    def __repr__(self) -> str:
+        return f"LocalTensor({self.dtype!r}, {self.position.name}, addr={self.addr}, size={self.size})"
 
 
 class GlobalAddress:
@@ -75,39 +210,141 @@ class GlobalAddress:
     def __add__(self, elements: int) -> GlobalAddress:
         return GlobalAddress(self.allocation, self.dtype, self.offset + int(elements) * self.dtype.itemsize)
 
+    def __repr__(self) -> str:
+        return f"GlobalAddress({self.allocation.name!r}, {self.dtype!r}, offset={self.offset})"
+
 
 class GlobalTensor:
-    """A typed window of global memory: `offset` bytes into `allocation`; `l2_bypass` is the L2 cache hint."""
+    """A typed window of global memory: `offset` bytes into `allocation`; `l2_bypass` is the L2 cache hint.
 
-    __slots__ = ("allocation", "dtype", "l2_bypass", "offset", "size")
+    `size` is in elements and only known when `set_global_buffer` was told it.
+    """
+
+    __slots__ = ("allocation", "dtype", "l2_bypass", "offset", "shape_info", "size")
 
     allocation: Allocation
     dtype: DataType
     offset: int
     size: int
+    shape_info: ShapeInfo | None
 
     def __init__(self) -> None:
         self.l2_bypass = False
         self.size = 0
+        self.shape_info = None
+
+    def set_global_buffer(self, buffer: GlobalAddress, buffer_size: int | None = None) -> None:
+        """Lay the tensor on `buffer`, whose dtype it takes; `buffer_size` in elements."""
+        if type(buffer) is not GlobalAddress:
+            raise KernelError(
+                f"set_global_buffer takes a GlobalAddress (an array argument of the kernel, or one plus an element "
+                f"offset), not {type(buffer).__name__}"
+            )
+        RECORDER.pending += _SET_GLOBAL_BUFFER
+        self.allocation = buffer.allocation
+        self.dtype = buffer.dtype
+        self.offset = buffer.offset
+        self.size = 0 if buffer_size is None else int(buffer_size)
 
     def __getitem__(self, index: Any) -> GlobalTensor:
-        elements = element_offset(index)
-        view = GlobalTensor.__new__(GlobalTensor)
-        view.allocation = self.allocation
-        view.dtype = self.dtype
-        view.offset = self.offset + elements * self.dtype.itemsize
+        """`g[i]` and `g[i:]`: the tensor from element i on."""
+        elements = index if isinstance(index, int) else element_offset(index)
+        view = _new_global(GlobalTensor)
+        try:
+            view.allocation = self.allocation
+        except AttributeError:
+            raise KernelError("this GlobalTensor has no memory yet: call set_global_buffer first") from None
+        view.dtype = dtype = self.dtype
+        view.offset = self.offset + elements * dtype.itemsize
         view.size = self.size - elements if self.size else 0
         view.l2_bypass = self.l2_bypass
+        view.shape_info = None
         return view
+
+    def __call__(self, index: Any) -> GlobalTensor:
+        return self[index]
+
+    def __iter__(self) -> Any:
+        raise KernelError("a GlobalTensor cannot be iterated: read elements with get_value(index)")
+
+    def get_phy_addr(self, offset: int = 0) -> GlobalAddress:
+        """The address of element `offset`."""
+        return GlobalAddress(self.allocation, self.dtype, self.offset + int(offset) * self.dtype.itemsize)
+
+    def get_size(self) -> int:
+        """Elements, or 0 when `set_global_buffer` was not told."""
+        return self.size
+
+    def get_value(self, offset: Any) -> Any:
+        """The element at `offset`, read by the scalar unit through its data cache."""
+        return scalar_access.load_global(self, offset, sys._getframe(1))
+
+    def set_value(self, offset: Any, value: Any) -> None:
+        """Write one element with the scalar unit, through its data cache."""
+        scalar_access.store_global(self, offset, value, sys._getframe(1))
+
+    def set_l2_cache_hint(
+        self, mode: CacheMode = CacheMode.CACHE_MODE_NORMAL, rw_mode: CacheRwMode = CacheRwMode.RW
+    ) -> None:
+        """Let this tensor's transfers go by L2 (NORMAL) or past it (DISABLE); LAST and PERSISTENT count as NORMAL."""
+        if not isinstance(mode, CacheMode):
+            raise KernelError(f"set_l2_cache_hint takes a CacheMode, not {mode!r}")
+        if rw_mode:
+            self.l2_bypass = mode is CacheMode.CACHE_MODE_DISABLE
+
+    def set_shape_info(self, info: ShapeInfo) -> None:
+        self.shape_info = info
+
+    def get_shape_info(self) -> ShapeInfo:
+        if self.shape_info is None:
+            raise KernelError("this GlobalTensor has no shape: call set_shape_info first")
+        return self.shape_info
+
+    def __repr__(self) -> str:
+        name = self.allocation.name if hasattr(self, "allocation") else None
+        return f"GlobalTensor({name!r}, {getattr(self, 'dtype', None)!r}, offset={getattr(self, 'offset', None)})"
+
+
+_new_global = GlobalTensor.__new__
 
 
 def element_offset(index: Any) -> int:
     """`t[i]` and `t[i:]` both mean "from element i on"; anything else is refused as pyasc does."""
     if isinstance(index, slice):
         if index.stop is not None or index.step is not None or index.start is None:
-            raise KernelError(f"tensor slices take the form t[i] or t[i:], not {index}")
+            raise KernelError(
+                f"tensor slices take the form t[i] or t[i:], not [{_text(index.start)}:{_text(index.stop)}"
+                f"{'' if index.step is None else f':{index.step}'}]"
+            )
         index = index.start
     try:
         return int(index.__index__())
     except AttributeError:
-        raise KernelError(f"tensor index must be an integer, not {type(index).__name__}") from None
+        hint = " (write // to divide)" if isinstance(index, float) else ""
+        raise KernelError(f"tensor index must be an integer, not {type(index).__name__}{hint}") from None
+
+
+def _text(bound: Any) -> str:
+    return "" if bound is None else str(bound)
+
+
+def _check_explicit(tensor: LocalTensor) -> None:
+    """A tensor at an explicit address: dtype, address and size (instructions refuse the positions of the cube unit)."""
+    if not isinstance(tensor.dtype, DataType) or not tensor.dtype.itemsize:
+        raise KernelError(f"LocalTensor takes a numeric data type such as asc.float32, not {tensor.dtype!r}")
+    if tensor.position not in UB_POSITIONS:
+        raise KernelError(
+            f"LocalTensor at {TPosition(tensor.position).name}: allowed are VECIN, VECOUT and VECCALC; the memories of "
+            "the cube unit are not simulated yet"
+        )
+    _check_bounds(tensor, "LocalTensor")
+
+
+def _check_bounds(tensor: LocalTensor, what: str) -> None:
+    end = tensor.addr + tensor.size * tensor.dtype.itemsize
+    limit = RECORDER.ub_bytes
+    if tensor.addr < 0 or tensor.size < 0 or (limit and end > limit):
+        raise KernelError(
+            f"{what}: {tensor.size} elements of {tensor.dtype!r} at address {tensor.addr} end at {end}, but the "
+            f"unified buffer has {limit} B"
+        )

@@ -10,6 +10,27 @@ import numpy.typing as npt
 
 from ascend_sim.errors import InputError
 
+__all__ = [
+    "DataType",
+    "bfloat16",
+    "double",
+    "float16",
+    "float32",
+    "float64",
+    "float_",
+    "half",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "int_",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "void",
+]
+
 _NUMPY: dict[str, Any] = {
     "void": np.void,
     "int8": np.int8,
@@ -77,3 +98,4 @@ def dtype_of(array: npt.NDArray[Any]) -> DataType:
 (void, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64) = (
     DataType(name) for name in _NUMPY
 )
+int_, half, float_, double = int32, float16, float32, float64

@@ -1,0 +1,162 @@
+"""A simulated device: a chip, its global memory and its launches."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal
+
+from ascend_sim.asc.launch import DEVICES, Session
+from ascend_sim.asc.memory import GlobalMemory
+from ascend_sim.asc.output import OutputFilter
+from ascend_sim.errors import InputError, UnsupportedError
+from ascend_sim.program import Program
+from ascend_sim.soc import Soc, load
+from ascend_sim.timeline import Timeline
+
+L2State = Literal["warm", "cold"]
+SIMULATED_ARCHES = ("2201",)
+
+
+@dataclass(slots=True, eq=False)
+class Launch:
+    """One kernel launch: what was recorded, when it ran, and what it printed."""
+
+    kernel: str
+    program: Program
+    timeline: Timeline
+    soc: Soc
+    l2: L2State
+    wall_s: float
+    record_s: float
+    warnings: list[str] = field(default_factory=list)
+    output: str = ""
+
+    def __repr__(self) -> str:
+        us = self.timeline.to_us(self.timeline.duration_cycles)
+        return f"<Launch {self.kernel}[{self.program.block_dim}] on {self.soc.variant}: {us:.2f} us>"
+
+
+class Device:
+    """Where kernels are launched to; as a context manager it is the current device inside its `with` block.
+
+    `soc` is a name ("ascend910b", "Ascend910B4") or a loaded chip. `values=False` records and times without computing.
+    `l2` says whether launches find their operands in L2 ("warm": what earlier launches left) or not ("cold": emptied
+    before each launch). `core_filter` limits what kernels print to these blocks; `echo=False` keeps it from stdout
+    (`Launch.output` has it all the same). `block_order` runs the blocks in another order, which changes no result.
+    """
+
+    def __init__(
+        self,
+        soc: str | Soc = "ascend910b",
+        *,
+        values: bool = True,
+        l2: L2State = "warm",
+        core_filter: int | Collection[int] | None = None,
+        echo: bool = True,
+        block_order: Sequence[int] | None = None,
+    ) -> None:
+        self.soc = load(soc) if isinstance(soc, str) else soc
+        if self.soc.arch not in SIMULATED_ARCHES:
+            raise UnsupportedError(
+                f"{self.soc.variant} cannot run kernels yet: its vector core (architecture {self.soc.arch}) is not "
+                f"simulated; simulated are ascend910b and ascend910_93"
+            )
+        if l2 not in ("warm", "cold"):
+            raise InputError(f"l2 {l2!r}: allowed are 'warm' and 'cold'")
+        self.values = values
+        self.l2: L2State = l2
+        self.cores = {core_filter} if isinstance(core_filter, int) else core_filter
+        self.echo = echo
+        self.block_order = block_order
+        self.memory = GlobalMemory()
+        self.machine = _machine(self.soc)
+        self.launches: list[Launch] = []
+
+    def __enter__(self) -> Device:
+        DEVICES.append(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        DEVICES.remove(self)
+
+    # -- what a launch asks (asc.launch.DeviceLike) -----------------------------------------------------------------
+
+    @property
+    def arch(self) -> str:
+        return self.soc.arch
+
+    @property
+    def soc_name(self) -> str:
+        return self.soc.variant
+
+    @property
+    def ub_bytes(self) -> int:
+        return self.soc.ub.bytes
+
+    @property
+    def ub_usable_bytes(self) -> int:
+        return self.soc.ub.usable_bytes
+
+    @property
+    def vector_cores(self) -> int:
+        return self.soc.cores.aiv
+
+    def output_filter(self) -> OutputFilter:
+        return OutputFilter(self.cores, self.echo)
+
+    def begin(self) -> tuple[float, bool]:
+        """Start the clock and stop collecting garbage: a record is a million small objects and no cycles."""
+        collecting = gc.isenabled()
+        gc.disable()
+        return time.perf_counter(), collecting
+
+    def complete(self, program: Program, session: Session, begun: tuple[float, bool]) -> None:
+        """Time what was recorded and keep it."""
+        recorded = time.perf_counter()
+        timeline = (
+            self.machine.run(program, l2=self.l2) if self.machine else Timeline(self.soc.clock_mhz, [], 0, 0.0)
+        )
+        start, collecting = begun
+        if collecting:
+            gc.enable()
+        self.launches.append(
+            Launch(
+                kernel=program.kernel,
+                program=program,
+                timeline=timeline,
+                soc=self.soc,
+                l2=self.l2,
+                wall_s=time.perf_counter() - start,
+                record_s=recorded - start,
+                warnings=session.warnings,
+                output=session.output,
+            )
+        )
+
+    def abandon(self, begun: tuple[float, bool]) -> None:
+        """A launch failed: collect garbage again."""
+        if begun[1]:
+            gc.enable()
+
+
+def _machine(soc: Soc) -> Any:
+    """The timing model of a chip, or None while this build has none."""
+    kind = getattr(importlib.import_module("ascend_sim.machine"), "Machine", None)
+    return None if kind is None else kind(soc)
+
+
+_DEFAULT: list[Device] = []
+
+
+def default_device() -> Device:
+    """The device of kernels launched with none open: the platform set by `set_platform`, else ascend910b."""
+    if not _DEFAULT:
+        _DEFAULT.append(Device("ascend910b"))
+    return _DEFAULT[0]
