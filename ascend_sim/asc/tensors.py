@@ -332,11 +332,6 @@ def _check_explicit(tensor: LocalTensor) -> None:
     """A tensor at an explicit address: dtype, address and size (instructions refuse the positions of the cube unit)."""
     if not isinstance(tensor.dtype, DataType) or not tensor.dtype.itemsize:
         raise KernelError(f"LocalTensor takes a numeric data type such as asc.float32, not {tensor.dtype!r}")
-    if tensor.position not in UB_POSITIONS:
-        raise KernelError(
-            f"LocalTensor at {TPosition(tensor.position).name}: allowed are VECIN, VECOUT and VECCALC; the memories of "
-            "the cube unit are not simulated yet"
-        )
     _check_bounds(tensor, "LocalTensor")
 
 

@@ -120,9 +120,7 @@ class Device:
     def complete(self, program: Program, session: Session, begun: tuple[float, bool]) -> None:
         """Time what was recorded and keep it."""
         recorded = time.perf_counter()
-        timeline = (
-            self.machine.run(program, l2=self.l2) if self.machine else Timeline(self.soc.clock_mhz, [], 0, 0.0)
-        )
+        timeline = self.machine.run(program, l2=self.l2) if self.machine else Timeline(self.soc.clock_mhz, [], 0, 0.0)
         start, collecting = begun
         if collecting:
             gc.enable()
