@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal
@@ -39,6 +39,10 @@ class Launch:
     def __repr__(self) -> str:
         us = self.timeline.to_us(self.timeline.duration_cycles)
         return f"<Launch {self.kernel}[{self.program.block_dim}] on {self.soc.variant}: {us:.2f} us>"
+
+
+OBSERVERS: list[Callable[[Launch], object]] = []
+"""Called with every launch of any device, once it is timed."""
 
 
 class Device:
@@ -124,19 +128,20 @@ class Device:
         start, collecting = begun
         if collecting:
             gc.enable()
-        self.launches.append(
-            Launch(
-                kernel=program.kernel,
-                program=program,
-                timeline=timeline,
-                soc=self.soc,
-                l2=self.l2,
-                wall_s=time.perf_counter() - start,
-                record_s=recorded - start,
-                warnings=session.warnings,
-                output=session.output,
-            )
+        launch = Launch(
+            kernel=program.kernel,
+            program=program,
+            timeline=timeline,
+            soc=self.soc,
+            l2=self.l2,
+            wall_s=time.perf_counter() - start,
+            record_s=recorded - start,
+            warnings=session.warnings,
+            output=session.output,
         )
+        self.launches.append(launch)
+        for observer in OBSERVERS:
+            observer(launch)
 
     def abandon(self, begun: tuple[float, bool]) -> None:
         """A launch failed: collect garbage again."""
@@ -158,3 +163,10 @@ def default_device() -> Device:
     if not _DEFAULT:
         _DEFAULT.append(Device("ascend910b"))
     return _DEFAULT[0]
+
+
+def set_default_device(device: Device | None) -> Device | None:
+    """Put `device` (None: a new one when it is first needed) in place of the default one, which is answered."""
+    before = _DEFAULT[0] if _DEFAULT else None
+    _DEFAULT[:] = [] if device is None else [device]
+    return before
