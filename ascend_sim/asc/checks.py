@@ -71,23 +71,53 @@ def check_overlap(row: Row, walk: Walk, dst: Layout, role: str, source: Layout, 
     narrower or wider source may share bytes with the destination inside one repeat: kernels widen in place from the
     upper half of a buffer, and a repeat reads all its blocks before it writes.
     """
-    if not walk.elements or dst.end(walk) <= source.start or source.end(walk) <= dst.start:
+    if apart(walk, dst, walk, source):
         return False
-    repeat, lane = walk.active()
-    write_at, read_at = dst.at(repeat, lane), source.at(repeat, lane)
-    low = min(dst.start, source.start)
-    first_writer = np.full(max(dst.end(walk), source.end(walk)) - low, walk.repeats, dtype=np.int64)
-    for byte in range(dst.dtype.itemsize):
-        first_writer[(write_at + byte - low)[::-1]] = repeat[::-1]  # of several writers the first repeat stays
-    writers = [first_writer[read_at + byte - low] for byte in range(source.dtype.itemsize)]
-    if any((writer < repeat).any() for writer in writers):
+    if reads_earlier_result(walk, dst, walk, source):
         if may_accumulate and 0 in (dst.repeat_stride, source.repeat_stride):
             return True
         refuse(row.name, f"{role} overlaps dst so that a repeat reads what an earlier repeat wrote; keep them apart")
-    same_width = dst.dtype.itemsize == source.dtype.itemsize
-    if same_width and any(((writer == repeat) & (write_at != read_at)).any() for writer in writers):
+    if dst.dtype.itemsize == source.dtype.itemsize and _overlaps_in_part(walk, dst, source):
         refuse(row.name, f"{role} overlaps dst in part; within a repeat they must coincide or not touch")
     return False
+
+
+def check_order(row: Row, dst_walk: Walk, dst: Layout, role: str, source_walk: Walk, source: Layout) -> None:
+    """As `check_overlap` for instructions whose results have another shape than their source: only order counts."""
+    if not apart(dst_walk, dst, source_walk, source) and reads_earlier_result(dst_walk, dst, source_walk, source):
+        refuse(row.name, f"{role} overlaps dst so that a repeat reads what an earlier repeat wrote; keep them apart")
+
+
+def apart(dst_walk: Walk, dst: Layout, source_walk: Walk, source: Layout) -> bool:
+    """Whether the byte ranges of destination and source do not meet (or one of them is empty)."""
+    if not dst_walk.elements or not source_walk.elements:
+        return True
+    return dst.end(dst_walk) <= source.start or source.end(source_walk) <= dst.start
+
+
+def reads_earlier_result(dst_walk: Walk, dst: Layout, source_walk: Walk, source: Layout) -> bool:
+    """Whether some repeat reads a byte that an earlier repeat writes."""
+    low = min(dst.start, source.start)
+    first_writer = np.full(max(dst.end(dst_walk), source.end(source_walk)) - low, dst_walk.repeats, dtype=np.int64)
+    repeat, lane = dst_walk.active()
+    write_at = dst.at(repeat, lane) - low
+    for byte in range(dst.dtype.itemsize):
+        first_writer[(write_at + byte)[::-1]] = repeat[::-1]  # of several writers the first repeat stays
+    repeat, lane = source_walk.active()
+    read_at = source.at(repeat, lane) - low
+    return any((first_writer[read_at + byte] < repeat).any() for byte in range(source.dtype.itemsize))
+
+
+def _overlaps_in_part(walk: Walk, dst: Layout, source: Layout) -> bool:
+    """Whether lanes of one repeat meet other lanes of it: equal widths, so all lanes coincide or none may meet."""
+    repeat, lane = walk.active()
+    write_at, read_at = dst.at(repeat, lane), source.at(repeat, lane)
+    if (write_at == read_at).all():
+        return False
+    # operands start on 32 B blocks, so lanes of one width meet exactly when their addresses are equal
+    span = int(max(write_at.max(), read_at.max())) + 1
+    written, read = np.unique(repeat * span + write_at), repeat * span + read_at
+    return bool((np.isin(read, written) & (write_at != read_at)).any())
 
 
 def writes_again(walk: Walk, dst: Layout) -> bool:

@@ -60,7 +60,7 @@ def cast_call() -> CastCall:
             repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)
             operands = (("dst", dst), ("src", src))
             hit = recorder.cache[key] = build(
-                frame, CAST, operands, (), count, repeats, lambda dtypes: cast_meaning(dtypes, round_mode)
+                frame, CAST, operands, count, repeats, lambda dtypes: cast_meaning(dtypes, round_mode)
             )
         instr, run, recorder.state = hit
         recorder.append(instr)

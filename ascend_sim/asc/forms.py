@@ -14,8 +14,6 @@ from sys import _getframe
 from types import FrameType
 from typing import Any, NamedTuple, Protocol, overload
 
-import numpy as np
-
 from ascend_sim.asc import checks
 from ascend_sim.asc.issue import (
     Hit,
@@ -27,14 +25,14 @@ from ascend_sim.asc.issue import (
     masked_walk,
     strided_layout,
 )
-from ascend_sim.asc.operands import element, refuse
+from ascend_sim.asc.operands import element, refuse, whole
 from ascend_sim.asc.params import BinaryRepeatParams, Params, UnaryRepeatParams
-from ascend_sim.asc.recorder import RECORDER
+from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.state import CoreState
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.walk import Walk
 from ascend_sim.isa.dtypes import DataType
-from ascend_sim.isa.numeric import Into, bind, with_scalar
+from ascend_sim.isa.numeric import Into, bind, scalar_cell, with_scalar
 from ascend_sim.isa.row import Row
 
 Mask = int | list[int]
@@ -120,7 +118,7 @@ def binary_call(row: Row) -> BinaryCall:
         if hit is None:
             operands = (("dst", dst), ("src0", src0), ("src1", src1))
             repeats = Repeats(BinaryRepeatParams, repeat_times, repeat_params, is_set_mask)
-            hit = recorder.cache[key] = build(frame, row, operands, (), count, repeats)
+            hit = recorder.cache[key] = build(frame, row, operands, count, repeats)
         instr, run, recorder.state = hit
         recorder.append(instr)
         recorder.pending = 0
@@ -144,7 +142,7 @@ def scalar_call(row: Row) -> ScalarCall:
             count = mask_argument(row, count, mask, repeat_times)
         try:
             key = (
-                name, dst.key, src.key, scalar or repr(scalar),  # 0.0 and -0.0 are equal but not the same operand
+                name, dst.key, src.key, scalar if scalar.__class__ is int else scalar_key(scalar),
                 count, repeat_times, repeat_params and repeat_params.key, is_set_mask,
                 recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
             )  # fmt: skip
@@ -153,12 +151,12 @@ def scalar_call(row: Row) -> ScalarCall:
             hit = key = None
         if hit is None:
             repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)
-            hit = recorder.cache[key] = build(frame, row, (("dst", dst), ("src", src)), (scalar,), count, repeats)
+            hit = recorder.cache[key] = build_scalar(frame, row, (("dst", dst), ("src", src)), scalar, count, repeats)
         instr, run, recorder.state = hit
         recorder.append(instr)
         recorder.pending = 0
         if run is not None:
-            run()
+            run(scalar)
 
     with_scalar_operand: ScalarCall = named(call, row)
     return with_scalar_operand
@@ -185,7 +183,7 @@ def unary_call(row: Row) -> UnaryCall:
             hit = key = None
         if hit is None:
             repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)
-            hit = recorder.cache[key] = build(frame, row, (("dst", dst), ("src", src)), (), count, repeats)
+            hit = recorder.cache[key] = build(frame, row, (("dst", dst), ("src", src)), count, repeats)
         instr, run, recorder.state = hit
         recorder.append(instr)
         recorder.pending = 0
@@ -220,7 +218,6 @@ def build(
     frame: FrameType,
     row: Row,
     tensors: Sequence[tuple[str, Any]],
-    scalars: tuple[Any, ...],
     count: Any,
     repeats: Repeats,
     meaning_of: Callable[[tuple[DataType, ...]], Into] | None = None,
@@ -231,7 +228,7 @@ def build(
     lanes = lanes_of(*(tensor for _, tensor in tensors))
     walk, after, operands = _resolve(row, tensors, lanes, count, repeats, count_form)
     reads_dst = row.form.endswith("_dst")
-    into = meaning_of(dtypes) if meaning_of else meaning(row, dtypes, scalars, reads_dst)
+    into = meaning_of(dtypes) if meaning_of else meaning(row, dtypes, reads_dst)
     sets_mask = count_form or repeats.is_set_mask
     return make_hit(frame, row, walk, operands, into, after, count_form, sets_mask, reads_dst)
 
@@ -255,16 +252,65 @@ def _resolve(
     return walk, after, operands
 
 
-def meaning(row: Row, dtypes: tuple[DataType, ...], scalars: tuple[Any, ...], reads_dst: bool) -> Into:
-    """The row's numpy meaning for these dtypes; scalars become elements of the source's dtype."""
-    compute = row.compute
-    assert compute is not None
+def meaning(row: Row, dtypes: tuple[DataType, ...], reads_dst: bool) -> Into:
+    """The row's numpy meaning for these dtypes."""
+    assert row.compute is not None
     sources = (*dtypes[1:], dtypes[0]) if reads_dst else dtypes[1:]
-    half_saturates = RECORDER.state.half_saturates
-    if not scalars:
-        return bind(compute, dtypes[0], sources, half_saturates)
-    scalar = np.asarray(element(dtypes[1], scalars[0]))
-    return with_scalar(compute, scalar, dtypes[0], sources, half_saturates)
+    return bind(row.compute, dtypes[0], sources, RECORDER.state.half_saturates)
+
+
+def scalar_key(scalar: Any) -> Any:
+    """A scalar operand in a key: plain floats by value, telling 0.0 from -0.0; values of the running kernel by type.
+
+    A kernel that computes its scalars would make a new instruction each time; those are handed to `run` instead.
+    """
+    kind = scalar.__class__
+    if kind is float:
+        return scalar or repr(scalar)
+    return kind
+
+
+def build_scalar(
+    frame: FrameType, row: Row, tensors: Sequence[tuple[str, Any]], scalar: Any, count: Any, repeats: Repeats
+) -> Hit:
+    """As `build` for instructions with a scalar: their `run` takes the scalar, converted to the source's dtype."""
+    cells: list[tuple[Any, DataType]] = []
+
+    def meaning_of(dtypes: tuple[DataType, ...]) -> Into:
+        dst, source = dtypes
+        sources = (source, dst) if row.form.endswith("_dst") else (source,)
+        cell = scalar_cell(dst, sources)
+        cells.append((cell, source))
+        assert row.compute is not None
+        return with_scalar(row.compute, cell, dst, sources, RECORDER.state.half_saturates)
+
+    instr, run, after = build(frame, row, tensors, count, repeats, meaning_of)
+    cell, source = cells[0]
+    if scalar.__class__ in (int, float):
+        cell[...] = checked_scalar(row, source, scalar)
+        return instr, run and (lambda _: run()), after
+    if run is None:
+        return instr, None, after
+    return instr, _with_running_scalar(row, source, cell, run), after
+
+
+def _with_running_scalar(row: Row, source: DataType, cell: Any, run: Run) -> Run:
+    def run_with(scalar: Any) -> None:
+        cell[...] = checked_scalar(row, source, scalar)
+        run()
+
+    return run_with
+
+
+def checked_scalar(row: Row, source: DataType, scalar: Any) -> Any:
+    """The scalar as an element of the source's dtype; shifts must stay within the element."""
+    try:
+        if row.call in ("shift_left", "shift_right"):
+            bits = 8 * source.itemsize
+            return whole(row.name, "scalar", scalar, 0, bits, f"bits of {source.name}")
+        return element(source, scalar)
+    except (TypeError, ValueError, OverflowError):
+        refuse(row.name, f"scalar must be a number that {source.name} can hold, not {scalar!r}")
 
 
 def named(call: Any, row: Row) -> Any:

@@ -38,8 +38,11 @@ def whole(op: str, name: str, value: Any, low: int, high: int, why: str = "") ->
     return number
 
 
-def local(op: str, role: str, tensor: Any) -> LocalTensor:
-    """`tensor` as a LocalTensor in unified buffer that starts on a 32 B block; refuses calls outside a kernel."""
+def local(op: str, role: str, tensor: Any, alignment: int = BLOCK_BYTES) -> LocalTensor:
+    """`tensor` as a LocalTensor in unified buffer that starts on a 32 B block; refuses calls outside a kernel.
+
+    `alignment` in bytes is for the few operands that may start within a block.
+    """
     if not RECORDER.arch:
         outside_kernel()
     if not isinstance(tensor, LocalTensor):
@@ -49,11 +52,9 @@ def local(op: str, role: str, tensor: Any) -> LocalTensor:
             op,
             f"{role} is in {TPosition(tensor.position).name}, allowed are VECIN, VECOUT and VECCALC (unified buffer)",
         )
-    if tensor.addr % BLOCK_BYTES:
-        refuse(
-            op,
-            f"{role} starts at UB byte {tensor.addr}, which is not a multiple of 32: UB operands start on a 32 B block",
-        )
+    if tensor.addr % alignment:
+        why = ": UB operands start on a 32 B block" if alignment == BLOCK_BYTES else ""
+        refuse(op, f"{role} starts at UB byte {tensor.addr}, which is not a multiple of {alignment}{why}")
     return tensor
 
 

@@ -43,11 +43,10 @@ def bind(compute: Compute, dst: DataType, sources: tuple[DataType, ...], half_sa
 
 
 def with_scalar(
-    compute: Compute, scalar: Array, dst: DataType, sources: tuple[DataType, ...], half_saturates: bool
+    compute: Compute, value: Array, dst: DataType, sources: tuple[DataType, ...], half_saturates: bool
 ) -> Into:
-    """As `bind` for instructions whose last operand is a scalar; the scalar is an element of the source's dtype."""
-    wide = np.float32 if float32 in (dst, *sources) else compute_dtype(dst)
-    value = scalar.astype(wide)
+    """As `bind` for instructions whose last operand is a scalar: the 0-d array `value` of `scalar_cell`, read anew."""
+    wide = value.dtype
     if isinstance(compute, np.ufunc) and not half_saturates:
         ufunc = compute
 
@@ -56,6 +55,11 @@ def with_scalar(
 
         return into
     return bind(lambda *inputs: compute(*inputs, value), dst, sources, half_saturates)
+
+
+def scalar_cell(dst: DataType, sources: tuple[DataType, ...]) -> Array:
+    """A 0-d array that holds a scalar operand in the type that the instruction computes in."""
+    return np.zeros((), np.float32 if float32 in (dst, *sources) else compute_dtype(dst))
 
 
 def _ufunc(ufunc: np.ufunc, wide: npt.DTypeLike) -> Into:
