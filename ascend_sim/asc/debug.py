@@ -73,7 +73,7 @@ def _format(spec: str, conversion: str, value: Any) -> str:
     if conversion not in _CONVERTERS:
         raise KernelError(f"asc.printf: unknown conversion %{conversion}; allowed are {' '.join(_CONVERTERS)}")
     python_conversion, convert = _CONVERTERS[conversion]
-    return (spec + python_conversion) % convert(value)
+    return str((spec + python_conversion) % convert(value))
 
 
 def dump_tensor(
