@@ -18,6 +18,8 @@ from ascend_sim.asc.tensors import GlobalTensor
 from ascend_sim.asc.transfer import MAX_COUNT, Amount
 from ascend_sim.program import ScalarCall
 
+__all__ = ["data_copy", "data_copy_pad", "set_pad_value"]
+
 
 def data_copy(
     dst: Any,
@@ -41,12 +43,10 @@ def data_copy(
     if count is None:
         count = repeat_params
     amount: Amount
-    if count.__class__ is DataCopyParams and enhanced_params is None:
-        amount = count.key
-    elif count.__class__ is int and enhanced_params is None:
+    if count.__class__ is int and enhanced_params is None:
         amount = count
     else:
-        amount = _plain_form(count, enhanced_params, dim_value, slice_list1, slice_list2, intri_params)
+        amount = _amount(count, enhanced_params, dim_value, slice_list1, slice_list2, intri_params)
     rec = RECORDER
     frame = _getframe(1)
     key: tuple[Any, ...]
@@ -145,10 +145,15 @@ def set_pad_value(padding_value: Any, pos: Any = None) -> None:
     RECORDER.charge(ScalarCall.ALU)
 
 
-def _plain_form(
+def _amount(
     params: Any, enhanced_params: Any, dim_value: Any, slice_list1: Any, slice_list2: Any, intri_params: Any
 ) -> Amount:
-    """The count, or the fields of DataCopyParams, of a data_copy call; refuses the forms that are not simulated."""
+    """The count, or the fields of DataCopyParams, of a data_copy call; refuses the forms that are not simulated.
+
+    A run-time scalar becomes a plain integer, so that no later use charges the scalar unit.
+    """
+    if enhanced_params is None and isinstance(params, DataCopyParams):
+        return params.key
     slices = isinstance(params, list) or slice_list1 is not None or slice_list2 is not None or dim_value is not None
     if slices:
         refuse("DataCopy", "the form with slice lists is not simulated: use DataCopyParams or data_copy_pad")
@@ -160,8 +165,6 @@ def _plain_form(
         refuse("DataCopy", "enhanced_params set conversions of cube moves and are not simulated: leave them out")
     if params is None:
         refuse("DataCopy", "give a count of elements or DataCopyParams")
-    if isinstance(params, DataCopyParams):
-        return params.key
     if isinstance(params, DataCopyExtParams):
         refuse("DataCopy", "DataCopyExtParams belongs to data_copy_pad; data_copy takes a count or DataCopyParams")
     return whole("DataCopy", "count", params, 0, MAX_COUNT)

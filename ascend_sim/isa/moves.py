@@ -60,3 +60,87 @@ DATA_COPY_PAD_OUT = declare(
         note="UB -> GM",
     )
 )
+
+
+def _one(*allowed: DataType) -> tuple[tuple[DataType, ...], ...]:
+    return tuple((dtype,) for dtype in allowed)
+
+
+_WIDE_3510 = (*B8, *B16, *B32, *B64)
+
+COPY = declare(
+    Row(
+        "Copy",
+        "copy",
+        PipeID.PIPE_V,
+        "copy",
+        "Copy",
+        both((*B16, *B32), _WIDE_3510),
+        note="dst = src inside UB, under a mask",
+    )
+)
+DUPLICATE = declare(
+    Row(
+        "Duplicate",
+        "duplicate",
+        PipeID.PIPE_V,
+        "duplicate",
+        "Duplicate",
+        {"2201": _one(*B16, *B32), "3510": _one(*_WIDE_3510)},
+        note="dst = scalar in every lane",
+        count_only={"3510": (*B8, *B64)},
+    )
+)
+BRCB = declare(
+    Row(
+        "Brcb",
+        "brcb",
+        PipeID.PIPE_V,
+        "brcb",
+        "Brcb",
+        both((*B16, *B32), _WIDE_3510),
+        note="each of 8 elements of src fills one 32 B block of dst",
+    )
+)
+
+
+def _offset(*allowed: DataType) -> tuple[tuple[DataType, ...], ...]:
+    """dst, src and an offset tensor of uint32."""
+    return tuple((dtype, dtype, t.uint32) for dtype in allowed)
+
+
+GATHER = declare(
+    Row(
+        "Gather",
+        "gather",
+        PipeID.PIPE_V,
+        "gather",
+        "Gather",
+        {"2201": _offset(*B16, *B32), "3510": _offset(*_WIDE_3510)},
+        note="dst[i] = the element of src at byte src_base + offset[i]",
+        count_only={"3510": B8},
+    )
+)
+GATHERB = declare(
+    Row(
+        "Gatherb",
+        "gatherb",
+        PipeID.PIPE_V,
+        "gatherb",
+        "Gatherb",
+        {"2201": _offset(t.uint16, t.uint32), "3510": _offset(*_WIDE_3510)},
+        note="block i of dst = the 32 B block of src at byte offset[i]",
+    )
+)
+SCATTER = declare(
+    Row(
+        "Scatter",
+        "scatter",
+        PipeID.PIPE_V,
+        "scatter",
+        "Scatter",
+        {"3510": _offset(*_WIDE_3510)},
+        note="the element of dst at byte dst_base + offset[i] = src[i]",
+        count_only={"3510": B8},
+    )
+)

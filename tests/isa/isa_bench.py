@@ -89,4 +89,4 @@ def refused(call: Any, text: str) -> None:
     """`call()` raises a KernelError with exactly this text."""
     with pytest.raises(KernelError) as caught:
         call()
-    assert str(caught.value) == text
+    assert str(caught.value) == text, f"got: {caught.value}"
