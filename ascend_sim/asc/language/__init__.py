@@ -1,1 +1,0 @@
-"""pyasc's `asc.language`: other import paths of the same names."""

@@ -1,1 +1,0 @@
-"""pyasc's `asc.language.core`: other import paths of the same names."""

@@ -1,3 +1,0 @@
-"""pyasc's `asc.runtime`."""
-
-from ascend_sim.asc.runtime import config as config
