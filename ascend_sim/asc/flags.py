@@ -35,6 +35,9 @@ EVENT_IDS = 8  # per HardEvent on 2201 and 3510
 LOWEST_FREE = tuple(next((i for i in range(EVENT_IDS) if not taken >> i & 1), -1) for taken in range(1 << EVENT_IDS))
 _WAIT = 1 << 16  # key of a flag: wait bit, event, id
 _VECTOR_CORE_PIPES = (PipeID.PIPE_S, PipeID.PIPE_V, PipeID.PIPE_MTE2, PipeID.PIPE_MTE3)
+_VECTOR_CORE_EVENTS = frozenset(
+    event for event in HardEvent if event.source in _VECTOR_CORE_PIPES and event.destination in _VECTOR_CORE_PIPES
+)
 _SYNC_BYTES_PER_CORE = 32
 
 
@@ -78,6 +81,8 @@ def _flag(key: int, pending: int, frame: FrameType) -> Instr:
 
 def check_event(event: Any, call: str) -> HardEvent:
     """`event` as a HardEvent between pipes that a vector core has."""
+    if event.__class__ is HardEvent and event in _VECTOR_CORE_EVENTS:  # fetch_event_id comes by in every tile
+        return event
     try:
         found = HardEvent(event)
     except ValueError:
