@@ -2,6 +2,154 @@
 
 from __future__ import annotations
 
-from ascend_sim.host.planning import infer_shapes, tiling
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-__all__ = ["infer_shapes", "tiling"]
+import numpy as np
+
+from ascend_sim.host.arrays import random_inputs
+from ascend_sim.host.device import Device, L2State, Launch
+from ascend_sim.host.execute import OperatorRun, run_operator
+from ascend_sim.host.operator import Operator
+from ascend_sim.host.planning import DEFAULT_SOC, infer_shapes, tiling
+from ascend_sim.host.registry import operator_named
+from ascend_sim.host.tensors import TensorInfo, infos_text, tensor_info
+from ascend_sim.report.result import Result
+from ascend_sim.report.values import UNCHECKED, compare
+from ascend_sim.soc import Soc, load
+
+__all__ = ["DeviceWithRuns", "Overrides", "device", "infer_shapes", "run", "run_call", "tiling"]
+
+Overrides = Mapping[str, str | int | float | bool]
+
+
+class DeviceWithRuns(Device):
+    """A simulated device whose `runs` are the results of its launches, oldest first."""
+
+    def __init__(self, soc: str | Soc = DEFAULT_SOC, **options: Any) -> None:
+        super().__init__(soc, **options)
+        self._runs: list[Result] = []
+
+    @property
+    def runs(self) -> list[Result]:
+        """One result per launch; figures are worked out when something first asks for them."""
+        self._runs += [launch_result(launch) for launch in self.launches[len(self._runs) :]]
+        return self._runs
+
+
+def device(
+    soc: str | Soc = DEFAULT_SOC,
+    *,
+    values: bool = True,
+    l2: L2State = "warm",
+    overrides: Overrides | None = None,
+    core: int | Collection[int] | None = None,
+    echo: bool = True,
+    block_order: Sequence[int] | None = None,
+) -> DeviceWithRuns:
+    """Open a device: `with ascend_sim.device("Ascend910B4") as dev: kernel[8](x, y)`, then look at `dev.runs[-1]`.
+
+    `values=False` times without computing. `l2`: launches find in L2 what earlier ones left ("warm"), or nothing
+    ("cold"). `overrides` maps dotted paths of chip parameters to values. `core` limits what kernels print to these
+    blocks, `echo=False` keeps it off stdout. `block_order` runs the blocks in another order, which changes no result.
+    """
+    chip = load(soc, overrides) if isinstance(soc, str) else soc
+    return DeviceWithRuns(chip, values=values, l2=l2, core_filter=core, echo=echo, block_order=block_order)
+
+
+def run(
+    op: str | Operator,
+    *args: Any,
+    soc: str | Soc = DEFAULT_SOC,
+    values: bool = True,
+    seed: int = 0,
+    overrides: Overrides | None = None,
+    l2: L2State = "warm",
+    core: int | Collection[int] | None = None,
+    cann: str = "",
+    **kwargs: Any,
+) -> Result:
+    """Run an operator: `run("inplace_partial_rotary_mul", x, r1, r2, partial_slice=[0, 64])`.
+
+    Inputs go by position or name (aliases too), attributes by name. An input is a numpy or ml_dtypes array, which an
+    operator that works in place changes, or a `(shape, dtype)` pair: random values from `seed`, or no values at all
+    with `values=False`. Without any input the operator's example runs. Other keywords are those of `device`; `cann`
+    chooses among host code of different releases. Raises `TilingError`, `UnsupportedError`, `InputError`.
+    """
+    operator = operator_named(op) if isinstance(op, str) else op
+    inputs, attrs = operator.bind_call(args, kwargs)
+    if not inputs:
+        inputs, attrs = dict(operator.example.inputs), dict(operator.example.attrs) | attrs
+    chip = load(soc, overrides) if isinstance(soc, str) else soc
+    return run_call(operator, inputs, attrs, chip, values=values, seed=seed, l2=l2, core=core, cann=cann)
+
+
+def run_call(
+    operator: Operator,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any],
+    chip: Soc,
+    *,
+    values: bool = True,
+    seed: int = 0,
+    l2: L2State = "warm",
+    core: int | Collection[int] | None = None,
+    cann: str = "",
+) -> Result:
+    """`run` for an operator and a chip that are already loaded, inputs and attributes sorted."""
+    begin = time.perf_counter()
+    on = Device(chip, values=values, l2=l2, core_filter=core)
+    given = operator.bind_inputs(inputs)
+    if values:
+        given = _filled(given, seed)
+    done = run_operator(operator, given, attrs, on, cann=cann)
+    return _operator_result(done, time.perf_counter() - begin)
+
+
+def _filled(inputs: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Random arrays in place of shapes; what a seed gives one input does not depend on the others."""
+    infos = {name: tensor_info(name, value) for name, value in inputs.items()}
+    shapes = {name for name, value in inputs.items() if not isinstance(value, np.ndarray)}
+    random = random_inputs(infos, seed) if shapes else {}
+    return {name: random[name] if name in shapes else value for name, value in inputs.items()}
+
+
+def launch_result(launch: Launch) -> Result:
+    """The result of one launch of any kernel."""
+    return Result(
+        op=launch.kernel,
+        kernel=launch.kernel,
+        chip=launch.soc,
+        program=launch.program,
+        timeline=launch.timeline,
+        wall_s=launch.wall_s,
+        l2=launch.l2,
+        cold_start_us=0.0,
+        warnings=list(launch.warnings),
+        output=launch.output,
+    )
+
+
+def _operator_result(done: OperatorRun, wall_s: float) -> Result:
+    """The result of an operator's call, which is one launch."""
+    (launch,) = done.launches
+    result = launch_result(launch)
+    tolerance = done.operator.tolerance
+    result.op = done.operator.name
+    result.wall_s = wall_s
+    result.tiling = done.tiling
+    result.call = _call_text(done.infos, done.attrs)
+    result.inputs, result.outputs, result.golden = done.inputs, done.outputs, done.golden
+    if done.golden:
+        result.values = compare(done.outputs, done.golden, tolerance.absolute, tolerance.relative)
+    else:
+        result.values = UNCHECKED
+    result.warnings = list(done.warnings)
+    return result
+
+
+def _call_text(infos: Mapping[str, TensorInfo], attrs: Mapping[str, Any]) -> str:
+    """`x (2, 32, 8, 128) float16, ..., partial_slice=0,64`."""
+    texts = [f"{name}={','.join(map(str, v)) if isinstance(v, tuple) else v}" for name, v in attrs.items()]
+    return ", ".join([infos_text(infos), *texts])

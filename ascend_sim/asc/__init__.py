@@ -4,9 +4,18 @@
 the one addition: pyasc has no such type, so a kernel that names it is not portable to a board by way of pyasc.
 """
 
+from typing import NoReturn as _NoReturn
+
+from ascend_sim.asc import lib as lib
+from ascend_sim.asc import runtime as runtime
+from ascend_sim.asc import unsupported as _unsupported
+from ascend_sim.asc.allocator import *  # noqa: F403
+from ascend_sim.asc.bits import *  # noqa: F403
+from ascend_sim.asc.cache import *  # noqa: F403
 from ascend_sim.asc.constexpr import *  # noqa: F403
 from ascend_sim.asc.convert import *  # noqa: F403
 from ascend_sim.asc.datamove import *  # noqa: F403
+from ascend_sim.asc.debug import *  # noqa: F403
 from ascend_sim.asc.fill import *  # noqa: F403
 from ascend_sim.asc.flags import *  # noqa: F403
 from ascend_sim.asc.gathering import *  # noqa: F403
@@ -28,3 +37,7 @@ from ascend_sim.isa.dtypes import *  # noqa: F403
 from ascend_sim.isa.enums import *  # noqa: F403
 from ascend_sim.program import HardEvent as HardEvent
 from ascend_sim.program import PipeID as PipeID
+
+
+def __getattr__(name: str) -> _NoReturn:
+    _unsupported.refuse(name, globals())

@@ -26,9 +26,7 @@ from ascend_sim.errors import KernelError, UnsupportedError
 from ascend_sim.program import CoreProgram, Program
 
 _UNSET_BYTE = 0xFF
-_HOST_DEVICE = (
-    "ascend_sim.host.device"  # asked by name, so that imports point one way (host knows asc, not the reverse)
-)
+HOST_DEVICE = "ascend_sim.host.device"  # asked by name, so that imports point one way (host knows asc, not the reverse)
 
 
 class DeviceLike(Protocol):
@@ -48,6 +46,8 @@ class DeviceLike(Protocol):
     def ub_usable_bytes(self) -> int: ...
     @property
     def vector_cores(self) -> int: ...
+    @property
+    def elapsed_cycles(self) -> int: ...
     def output_filter(self) -> OutputFilter: ...
     def begin(self) -> Any: ...
     def complete(self, program: Program, session: Session, begun: Any) -> None: ...
@@ -61,7 +61,7 @@ def current_device() -> DeviceLike:
     """The innermost open device, or the process's default one."""
     if DEVICES:
         return DEVICES[-1]
-    found: DeviceLike = importlib.import_module(_HOST_DEVICE).default_device()
+    found: DeviceLike = importlib.import_module(HOST_DEVICE).default_device()
     return found
 
 
@@ -74,7 +74,8 @@ class Block:
         self.first_queue: Any = None  # its rounds count the tiles
         self.greenlet: greenlet | None = None
         self.waits_for = ""
-        self.saved: tuple[int, CoreState, Any, Any] = (0, DEFAULT_STATE, None, None)  # pending, state, cmp_mask, UB
+        # pending scalar calls, registers, compare mask, UB bytes (None: not yet filled)
+        self.saved: tuple[int, CoreState, Any, Any] = (0, DEFAULT_STATE, np.zeros(16, np.uint8), None)
 
     @property
     def index(self) -> int:

@@ -112,6 +112,11 @@ class Device:
     def vector_cores(self) -> int:
         return self.soc.cores.aiv
 
+    @property
+    def elapsed_cycles(self) -> int:
+        """Cycles of all launches so far."""
+        return sum(launch.timeline.duration_cycles for launch in self.launches)
+
     def output_filter(self) -> OutputFilter:
         return OutputFilter(self.cores, self.echo)
 
@@ -163,6 +168,16 @@ def default_device() -> Device:
     if not _DEFAULT:
         _DEFAULT.append(Device("ascend910b"))
     return _DEFAULT[0]
+
+
+def use_platform(soc: str) -> None:
+    """Make `soc` the chip of the default device; the device is a new one if that changes the chip."""
+    chip = load(soc)
+    before = _DEFAULT[0] if _DEFAULT else None
+    if before is None:
+        set_default_device(Device(chip))
+    elif before.soc != chip:
+        set_default_device(Device(chip, values=before.values, l2=before.l2, core_filter=before.cores, echo=before.echo))
 
 
 def set_default_device(device: Device | None) -> Device | None:

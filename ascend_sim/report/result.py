@@ -31,7 +31,7 @@ class Result:
     `op` is the operator's name, or the kernel's for a kernel of the user's own (then `tiling` is None and nothing is
     checked). `inputs` are as before the call, `outputs` and `golden` as after it; without values all three are empty.
     `cold_start_us` is what a first launch pays on top (instruction cache, TLB, tiling data); `duration_us` leaves it
-    out.
+    out. `output` is what the kernel printed.
     """
 
     op: str
@@ -48,6 +48,7 @@ class Result:
     outputs: Arrays = field(default_factory=dict)
     golden: Arrays = field(default_factory=dict)
     call: str = ""
+    output: str = ""
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

@@ -1,13 +1,173 @@
-"""What instructions, transfers and launches cost on one architecture."""
+"""What instructions, transfers and launches cost: the `timing` section of `configs/arch<arch>.yaml`.
+
+Units stand in the names; where a figure comes from and how far to trust it stands beside it in the file. What the
+figures mean is said here, how they act in `ascend_sim.machine`.
+"""
 
 from __future__ import annotations
 
-from ascend_sim.soc.base import Section
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from ascend_sim.soc.base import Bytes, Count, Rate, Section
+
+Cycles = Annotated[int, Field(ge=0)]
+"""A whole number of cycles."""
+
+SomeCycles = Annotated[int, Field(ge=1)]
+"""A whole number of cycles that cannot be 0: an effect is never visible in the cycle that causes it."""
+
+Share = Annotated[float, Field(gt=0, le=1)]
+
+
+class CallTiming(Section):
+    """Scalar cycles of one framework call or register access, by kind (`program.ScalarCall`)."""
+
+    alloc_tensor_cycles: Cycles
+    free_tensor_cycles: Cycles
+    en_que_cycles: Cycles
+    de_que_cycles: Cycles
+    set_global_buffer_cycles: Cycles
+    init_buffer_cycles: Cycles
+    tpipe_cycles: Cycles
+    event_id_cycles: Cycles
+    mask_cycles: Cycles
+    atomic_cycles: Cycles
+    alu_cycles: Cycles
+    division_cycles: Cycles
+    tiling_read_cycles: Cycles
+
+
+class ScalarTiming(Section):
+    """The scalar unit: what it spends before an instruction is in its pipe's queue, and its own instructions.
+
+    `prologue_cycles`: from the block's begin to its first own call (arguments, stack, cold instruction cache).
+    `epilogue_cycles`: from the last instruction's end to the block's end. `ub_*` and `gm_*` are GetValue and SetValue;
+    a GM access that misses the data cache pays the `miss` figure.
+    """
+
+    prologue_cycles: SomeCycles
+    epilogue_cycles: Cycles
+    vector_issue_cycles: Cycles
+    copy_issue_cycles: Cycles
+    flag_issue_cycles: Cycles
+    barrier_issue_cycles: Cycles
+    sync_all_issue_cycles: Cycles
+    ub_load_cycles: SomeCycles
+    ub_store_cycles: SomeCycles
+    gm_load_cycles: SomeCycles
+    gm_store_cycles: SomeCycles
+    gm_load_miss_cycles: SomeCycles
+    gm_store_miss_cycles: SomeCycles
+    calls: CallTiming
+
+
+class VectorTiming(Section):
+    """The vector pipe.
+
+    An instruction holds the pipe for `max(min_occupancy_cycles, repeats x lanes / elements per cycle)`, longer with
+    bank conflicts; its result is visible `tail_cycles` later. Tables go by Ascend C name; `default` serves the rest.
+    `mask_cycles` is what a count form adds in front (four mask registers). `partial_count_cycles` is added to the tail
+    of a two-source count form whose bytes are no multiple of a repeat. A write reaches its bank `write_delay_cycles`
+    after the repeat's first read.
+    """
+
+    min_occupancy_cycles: SomeCycles
+    mask_cycles: Cycles
+    partial_count_cycles: Cycles
+    write_delay_cycles: SomeCycles
+    tail_cycles: dict[str, SomeCycles]
+    b16_elements_per_cycle: dict[str, Rate]
+    b32_elements_per_cycle: dict[str, Rate]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name in ("tail_cycles", "b16_elements_per_cycle", "b32_elements_per_cycle"):
+            if "default" not in getattr(self, name):
+                raise ValueError(f"{name} needs an entry 'default'")
+        return self
+
+
+class SyncTiming(Section):
+    """Flags, barriers, SyncAll.
+
+    A flag can be seen `flag_cycles` after the work before it is done; `to_scalar_cycles` when the scalar unit waits
+    for it, `from_scalar_cycles` when the scalar unit set it. A flag or barrier holds its pipe for the `*_hold_cycles`.
+    """
+
+    flag_cycles: SomeCycles
+    to_scalar_cycles: SomeCycles
+    from_scalar_cycles: SomeCycles
+    vector_hold_cycles: Cycles
+    transfer_hold_cycles: Cycles
+    sync_all_cycles: SomeCycles
+
+
+class QueueTiming(Section):
+    """Entries of the queues between the scalar unit and the pipes."""
+
+    vector_entries: Count
+    mte2_entries: Count
+    mte3_entries: Count
+
+
+class MemoryTiming(Section):
+    """GM transfers.
+
+    The transfer engine takes one instruction after the other: `issue_gap_cycles` plus the time that its bytes take,
+    which is decided by the tightest of the core's port (`port_*`; `port_total` when loads and stores run at once), the
+    L2 that all cores share, and for what L2 does not hold the HBM rate, of which one core alone gets at most
+    `hbm_*_bytes_per_cycle_per_core`. The last byte then takes the latency. `hbm_efficiency_ratio` is the share of the
+    memory's own rate that is reached. GM is touched in pieces of `piece_bytes`.
+    """
+
+    issue_gap_cycles: SomeCycles
+    load_latency_cycles: SomeCycles
+    load_miss_latency_cycles: SomeCycles
+    store_latency_cycles: SomeCycles
+    piece_bytes: Bytes
+    piece_cycles: Cycles
+    port_load_bytes_per_cycle: Rate
+    port_store_bytes_per_cycle: Rate
+    port_total_bytes_per_cycle: Rate
+    l2_bytes_per_cycle_per_aic: Rate
+    hbm_load_bytes_per_cycle_per_core: Rate
+    hbm_store_bytes_per_cycle_per_core: Rate
+    hbm_efficiency_ratio: Share
+
+
+class LaunchTiming(Section):
+    """Starting blocks: `overhead_us` by number of blocks (between the points it grows evenly), as Task Duration minus
+    the slowest block; blocks begin `stagger_cycles` apart; a core begins its next block `next_block_cycles` after the
+    one before."""
+
+    overhead_us: dict[int, Rate]
+    stagger_cycles: Cycles
+    next_block_cycles: SomeCycles
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.overhead_us or min(self.overhead_us) < 1:
+            raise ValueError("overhead_us needs at least one entry, for 1 block or more")
+        return self
+
+    def overhead(self, blocks: int) -> float:
+        """Launch overhead in us for `blocks` running at once."""
+        points = sorted(self.overhead_us.items())
+        below = max((p for p in points if p[0] <= blocks), default=points[0])
+        above = min((p for p in points if p[0] >= blocks), default=points[-1])
+        if above[0] == below[0]:
+            return below[1]
+        return below[1] + (above[1] - below[1]) * (blocks - below[0]) / (above[0] - below[0])
 
 
 class Timing(Section):
-    """Timing constants of one architecture: the `timing` group of `configs/arch<arch>.yaml`.
+    """Timing constants of one architecture."""
 
-    Fields end in their unit (`soc.base.unit_of` reads it off the name); every leaf of the file has a source and a
-    grade, its own or its group's; a chip file or a variant may lay its own value over any of them.
-    """
+    scalar: ScalarTiming
+    vector: VectorTiming
+    sync: SyncTiming
+    queues: QueueTiming
+    memory: MemoryTiming
+    launch: LaunchTiming

@@ -42,7 +42,7 @@ Tiling     key 2000: general path, float16: positions over cores, whole position
 UB         20,480 of 196,352 B (10.4 %) ##..................
            inQueX 2,048 B, inQueCos 2,048 B, outQueY 2,048 B, tmpFp32Buf1 4,096 B,
            tmpFp32Buf2 4,096 B, tmpFp32Buf3 4,096 B, gatherOffsetBuf 2,048 B
-Values     right: every bit equals the golden
+Values     right: exact, every bit equals the golden
 Time       Task Duration 1.45 us = launch 0.600 + cores 0.850
            AIV time     mean 0.600, min 0.400, max 0.800 us
 Pipes      aiv_scalar      0.170 us  27.5 %  #######...................         0 instr

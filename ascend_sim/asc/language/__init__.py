@@ -1,0 +1,1 @@
+"""pyasc's `asc.language`: other import paths of the same names."""

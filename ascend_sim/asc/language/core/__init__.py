@@ -1,0 +1,1 @@
+"""pyasc's `asc.language.core`: other import paths of the same names."""

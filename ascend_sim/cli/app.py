@@ -1,0 +1,146 @@
+"""The commands and their options. What a command does stands in a module of its own, imported when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ascend_sim import __version__
+from ascend_sim.cli.options import (
+    DEFAULT_L2,
+    DEFAULT_SOC,
+    PROGRAM,
+    Attrs,
+    Core,
+    Inputs,
+    Json,
+    L2State,
+    NoValues,
+    Op,
+    Sets,
+    SocName,
+    Trace,
+)
+
+app = typer.Typer(
+    name=PROGRAM,
+    help="Runs Ascend vector kernels with real values and cycles, without a board.",
+    add_completion=False,
+    rich_markup_mode=None,  # plain help needs no rich, which takes longer to import than everything else here
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Runs Ascend vector kernels with real values and cycles, without a board."""
+
+
+@app.command(short_help="Run an operator on simulated cores.")
+def run(
+    op: Op,
+    inputs: Inputs = None,
+    attrs: Attrs = None,
+    soc: SocName = DEFAULT_SOC,
+    sets: Sets = None,
+    json: Json = False,
+    no_values: NoValues = False,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the random inputs.")] = 0,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", help="Write inputs, outputs, golden and tiling words as npz.", show_default=False),
+    ] = None,
+    trace: Trace = None,
+    core: Core = None,
+    l2: L2State = DEFAULT_L2,
+) -> None:
+    """Run an operator: tiling, values against golden, cycles and what limits them.
+
+    Exit code 0: values right (or not computed), 3: values wrong, 2: bad input.
+    """
+    from ascend_sim.cli.run import RunRequest, run_operator  # noqa: PLC0415 - `--help` must not wait for numpy
+
+    request = RunRequest(op, inputs, attrs, soc, sets, not no_values, seed, save, trace, core, l2, json)
+    raise typer.Exit(run_operator(request))
+
+
+@app.command(short_help="The host side alone: checks and tiling.")
+def tiling(
+    op: Op,
+    inputs: Inputs = None,
+    attrs: Attrs = None,
+    soc: SocName = DEFAULT_SOC,
+    cores: Annotated[
+        int | None, typer.Option("--cores", help="Vector cores, in place of the chip's.", show_default=False)
+    ] = None,
+    ub_bytes: Annotated[
+        int | None, typer.Option("--ub-bytes", help="Configured UB size, in place of the chip's.", show_default=False)
+    ] = None,
+    sets: Sets = None,
+    json: Json = False,
+) -> None:
+    """Check a call and print its tiling, as the operator's host code does: key, block dim, fields, raw words."""
+    from ascend_sim.cli.tiling import TilingRequest, show_tiling  # noqa: PLC0415
+
+    raise typer.Exit(show_tiling(TilingRequest(op, inputs, attrs, soc, cores, ub_bytes, sets, json)))
+
+
+@app.command(short_help="Operators: inputs, dtypes, attributes.")
+def ops(
+    op: Annotated[str | None, typer.Argument(metavar="[OP]", help="One operator in full.", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """List the operators, or show inputs, attributes and a command to paste of one."""
+    from ascend_sim.cli.listing import show_operators  # noqa: PLC0415
+
+    show_operators(op, json)
+
+
+@app.command(short_help="Chips, variants and their parameters.")
+def socs(
+    variant: Annotated[
+        str | None, typer.Argument(metavar="[VARIANT]", help="One chip in full.", show_default=False)
+    ] = None,
+    sets: Sets = None,
+    json: Json = False,
+) -> None:
+    """List chips and variants, or show every parameter of one with unit and source grade."""
+    from ascend_sim.cli.listing import show_chips  # noqa: PLC0415
+
+    show_chips(variant, sets, json)
+
+
+@app.command(
+    "exec",
+    short_help="Run a script that launches kernels.",
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
+)
+def execute(
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="Script that launches asc kernels.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[ARGS]...", help="The script's own.", show_default=False)
+    ] = None,
+    soc: SocName = DEFAULT_SOC,
+    sets: Sets = None,
+    no_values: NoValues = False,
+    trace: Trace = None,
+    core: Core = None,
+    l2: L2State = DEFAULT_L2,
+) -> None:
+    """Run a script and print a summary of every kernel launch."""
+    from ascend_sim.cli.execute import ScriptRequest, run_script  # noqa: PLC0415
+
+    request = ScriptRequest(file, arguments or [], soc, sets, not no_values, trace, core, l2)
+    raise typer.Exit(run_script(request))

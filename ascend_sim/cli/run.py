@@ -1,0 +1,81 @@
+"""`ascend-sim run`: one operator call, from command line texts to a printed result."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from ascend_sim.api import run_call
+from ascend_sim.cli.calls import read_call, read_chip, read_l2
+from ascend_sim.cli.progress import progress
+from ascend_sim.errors import InputError
+from ascend_sim.host.registry import operator_named
+from ascend_sim.report.files import check_writable
+from ascend_sim.report.result import Result
+from ascend_sim.report.style import style_for
+
+OK, WRONG_VALUES = 0, 3
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """The command line as it was given."""
+
+    op: str
+    inputs: list[str] | None
+    attrs: list[str] | None
+    soc: str
+    sets: list[str] | None
+    values: bool
+    seed: int
+    save: Path | None
+    trace: Path | None
+    core: int | None
+    l2: str
+    json: bool
+
+
+def run_operator(request: RunRequest) -> int:
+    """Run, write the files that were asked for, print; answers the exit code."""
+    _check_files(request)
+    operator = operator_named(request.op)
+    chip = read_chip(request.soc, request.sets)
+    inputs, attrs = read_call(operator, request.inputs, request.attrs)
+    with progress():
+        result = run_call(
+            operator,
+            inputs,
+            attrs,
+            chip,
+            values=request.values,
+            seed=request.seed,
+            l2=read_l2(request.l2),
+            core=request.core,
+        )
+    if request.save is not None:
+        result.save(request.save)
+    if request.trace is not None:
+        result.write_trace(request.trace)
+    _print(result, request.json)
+    return WRONG_VALUES if result.values.ok is False else OK
+
+
+def _check_files(request: RunRequest) -> None:
+    """Refuse what cannot be written before anything runs."""
+    if request.save is not None and not request.values:
+        raise InputError("--save writes values and --no-values computes none: give only one of them")
+    if request.save is not None:
+        check_writable(request.save, "outputs")
+    if request.trace is not None:
+        check_writable(request.trace, "trace")
+
+
+def _print(result: Result, json: bool) -> None:
+    if json:
+        typer.echo(json_format.dumps(result.to_json(), indent=2))
+    else:
+        typer.echo(result.summary(style_for(sys.stdout)))

@@ -1,0 +1,189 @@
+"""What each distinct instruction costs: `CostModel.lower` turns an `Instr` into an `Op` once per launch.
+
+An `Op` holds whole cycles and nothing that depends on when it runs. Its scalar cost is the framework calls charged to
+it plus the issue of the instruction itself; the rest is explained in `soc.timing` beside each constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ascend_sim.errors import UnsupportedError
+from ascend_sim.machine.banks import BankModel
+from ascend_sim.machine.blocks import block_bits
+from ascend_sim.program import (
+    BarrierWork,
+    CopyWork,
+    FlagWork,
+    Instr,
+    Memory,
+    PipeID,
+    ScalarCall,
+    ScalarWork,
+    SyncWork,
+    VectorWork,
+    unpack_scalar_calls,
+)
+from ascend_sim.soc.models import Soc
+
+# Kinds of Op: the first five wait in a pipe's queue, the others are the scalar unit's own.
+VECTOR, COPY, SET, WAIT, BARRIER, SCALAR_SET, SCALAR_WAIT, SCALAR_ACCESS, BARRIER_ALL, SYNC_ALL = range(10)
+LAST_QUEUED = BARRIER
+
+# Queues of a core.
+V, MTE2, MTE3 = range(3)
+QUEUE_OF = {PipeID.PIPE_V: V, PipeID.PIPE_MTE2: MTE2, PipeID.PIPE_MTE3: MTE3}
+PIPE_OF = (PipeID.PIPE_V, PipeID.PIPE_MTE2, PipeID.PIPE_MTE3)
+
+_REPEAT_BYTES = 256
+_WIDE = {"int64", "uint64", "float64"}
+_NARROW = {"int8", "uint8", "int16", "uint16", "float16", "bfloat16"}
+
+
+class Op:
+    """One distinct instruction in the machine's terms; cycles are whole.
+
+    `queue`: which pipe's queue it waits in, -1 for the scalar unit's own. `issue`: scalar cycles before it is
+    dispatched. `lead`, `occupancy`, `tail`: vector cycles in front of, in, and behind the pipe. `touches`, `writes`:
+    bits of UB blocks. `flag`: event * 1024 + id. `work`: the record's, for transfers and scalar accesses.
+    """
+
+    __slots__ = ("flag", "instr", "issue", "kind", "lead", "occupancy", "queue", "tail", "touches", "work", "writes")
+
+    def __init__(self, instr: Instr, kind: int, queue: int, issue: int) -> None:
+        self.instr = instr
+        self.kind = kind
+        self.queue = queue
+        self.issue = issue
+        self.lead = 0
+        self.occupancy = 0
+        self.tail = 0
+        self.touches = 0
+        self.writes = 0
+        self.flag = 0
+        self.work: Any = instr.work
+
+
+class CostModel:
+    """Prices instructions with the constants of one chip."""
+
+    def __init__(self, soc: Soc) -> None:
+        timing = soc.require_timing()
+        self.scalar = timing.scalar
+        self.vector = timing.vector
+        self.banks = BankModel.of(soc.ub.banks, timing.vector.write_delay_cycles)
+        calls = timing.scalar.calls
+        self.call_cycles = {kind: int(getattr(calls, f"{kind.name.lower()}_cycles")) for kind in ScalarCall}
+        self._lowered: dict[int, Op] = {}
+        self._occupancies: dict[Any, int] = {}
+        self._lowerers: dict[type, Callable[[Instr], Op]] = {
+            VectorWork: self._vector,
+            CopyWork: self._copy,
+            ScalarWork: self._scalar,
+            FlagWork: self._flag,
+            BarrierWork: self._barrier,
+            SyncWork: self._sync,
+        }
+
+    def forget(self) -> None:
+        """Drop the lowered instructions of the last launch (they are known by identity)."""
+        self._lowered.clear()
+
+    def lower(self, instr: Instr) -> Op:
+        """The Op of `instr`; equal instructions are one object and share it."""
+        op = self._lowered.get(id(instr))
+        if op is None:
+            op = self._lowered[id(instr)] = self._lowerers[type(instr.work)](instr)
+        return op
+
+    def calls(self, packed: int) -> int:
+        """Scalar cycles of framework calls packed into one integer."""
+        return sum(self.call_cycles[kind] * count for kind, count in unpack_scalar_calls(packed)) if packed else 0
+
+    def _op(self, instr: Instr, kind: int, pipe: PipeID, issue_cycles: int) -> Op:
+        queue = -1 if pipe is PipeID.PIPE_S else QUEUE_OF.get(pipe)
+        if queue is None:
+            where = f" at {instr.place}" if instr.place else ""
+            raise UnsupportedError(
+                f"{instr.name}{where} runs on {pipe.name}: the simulator has the vector core's pipes PIPE_S, PIPE_V, "
+                "PIPE_MTE2 and PIPE_MTE3; cube kernels cannot run yet"
+            )
+        return Op(instr, kind, queue, issue_cycles + self.calls(instr.scalar_calls))
+
+    def _vector(self, instr: Instr) -> Op:
+        work = instr.work
+        assert isinstance(work, VectorWork)
+        op = self._op(instr, VECTOR, instr.pipe, self.scalar.vector_issue_cycles)
+        op.writes = block_bits(instr.writes)
+        op.touches = op.writes | block_bits(instr.reads)
+        if work.repeats <= 0 or work.elements <= 0:
+            return op
+        table = self.vector
+        cost = instr.row.cost
+        op.lead = table.mask_cycles if work.count_form else 0
+        op.tail = table.tail_cycles.get(cost, table.tail_cycles["default"])
+        if work.count_form and len(work.accesses) > 2 and work.elements * _bytes(work.width) % _REPEAT_BYTES:
+            op.tail += table.partial_count_cycles
+        key = (cost, work.width, work.lanes, work.repeats, work.elements, work.accesses)
+        found = self._occupancies.get(key)
+        if found is None:
+            found = self._occupancies[key] = max(table.min_occupancy_cycles, self._occupancy(cost, work))
+        op.occupancy = found
+        return op
+
+    def _occupancy(self, cost: str, work: VectorWork) -> int:
+        rate = self._elements_per_cycle(cost, work.width)
+        if rate * _bytes(work.width) < 32:  # slower than one block a cycle: works element by element
+            return -int(-(work.elements / rate) // 1)
+        cycles_per_repeat = max(1.0, work.lanes / rate)
+        if not work.accesses:
+            return -int(-(work.repeats * cycles_per_repeat) // 1)
+        return self.banks.occupancy(work.accesses[:1], work.accesses[1:], work.repeats, cycles_per_repeat)
+
+    def _elements_per_cycle(self, cost: str, width: str) -> float:
+        table = self.vector.b16_elements_per_cycle if width in _NARROW else self.vector.b32_elements_per_cycle
+        rate = float(table.get(cost, table["default"]))
+        return rate / 2 if width in _WIDE else rate
+
+    def _copy(self, instr: Instr) -> Op:
+        op = self._op(instr, COPY, instr.pipe, self.scalar.copy_issue_cycles)
+        op.writes = block_bits(instr.writes)
+        op.touches = op.writes | block_bits(instr.reads)
+        return op
+
+    def _scalar(self, instr: Instr) -> Op:
+        op = self._op(instr, SCALAR_ACCESS, PipeID.PIPE_S, 0)
+        op.writes = block_bits(instr.writes)
+        op.touches = op.writes | block_bits(instr.reads)
+        return op
+
+    def _flag(self, instr: Instr) -> Op:
+        work = instr.work
+        assert isinstance(work, FlagWork)
+        pipe = work.event.destination if work.wait else work.event.source
+        kind = WAIT if work.wait else SET
+        if pipe is PipeID.PIPE_S:
+            kind = SCALAR_WAIT if work.wait else SCALAR_SET
+        op = self._op(instr, kind, pipe, self.scalar.flag_issue_cycles)
+        op.flag = work.event * 1024 + work.event_id
+        return op
+
+    def _barrier(self, instr: Instr) -> Op:
+        work = instr.work
+        assert isinstance(work, BarrierWork)
+        if work.pipe is PipeID.PIPE_ALL:
+            return self._op(instr, BARRIER_ALL, PipeID.PIPE_S, self.scalar.barrier_issue_cycles)
+        return self._op(instr, BARRIER, work.pipe, self.scalar.barrier_issue_cycles)
+
+    def _sync(self, instr: Instr) -> Op:
+        return self._op(instr, SYNC_ALL, PipeID.PIPE_S, self.scalar.sync_all_issue_cycles)
+
+
+def _bytes(width: str) -> int:
+    return 8 if width in _WIDE else 2 if width in _NARROW else 4
+
+
+def is_memory_gm(op: Op) -> bool:
+    """Whether the op owns the next GM address of its core."""
+    return op.kind == COPY or (op.kind == SCALAR_ACCESS and op.work.memory is Memory.GM)

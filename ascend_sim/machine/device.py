@@ -1,0 +1,156 @@
+"""The machine of one chip: starts blocks on cores, lets SimPy run, and hands back the timeline.
+
+Blocks begin one after the other, a little apart. When there are more blocks than cores, a core that has ended its block
+takes the next one (waves). SyncAll needs all blocks of a launch on cores at once.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from ascend_sim.errors import InputError, KernelError
+from ascend_sim.machine.clock import Clock
+from ascend_sim.machine.core import Core
+from ascend_sim.machine.costs import CostModel
+from ascend_sim.machine.deadlock import deadlock
+from ascend_sim.machine.hazards import Pending
+from ascend_sim.machine.l2 import L2
+from ascend_sim.machine.memory import Memory, warm
+from ascend_sim.program import CoreProgram, Program, SyncWork
+from ascend_sim.soc.models import Soc
+from ascend_sim.timeline import CoreTimeline, Timeline
+
+L2State = Literal["warm", "cold", "keep"]
+
+
+class Machine:
+    """The cores, L2 and HBM of `soc`; L2 keeps what launches leave in it.
+
+    Raises `UnsupportedError` when the architecture's vector core is not simulated.
+    """
+
+    def __init__(self, soc: Soc) -> None:
+        self.soc = soc
+        self.timing = soc.require_timing()
+        self.l2 = L2(soc.l2.bytes)
+        self._costs = CostModel(soc)
+
+    def run(self, program: Program, l2: L2State = "warm") -> Timeline:
+        """Time one launch.
+
+        `l2`: "warm" finds L2 as the same launch just before would have left it, "cold" finds it empty, "keep" finds
+        what earlier launches on this machine left. Raises `DeadlockError` when instructions wait for ever,
+        `KernelError` for broken synchronisation rules, `UnsupportedError` for instructions of the cube core.
+        """
+        if l2 not in ("warm", "cold", "keep"):
+            raise InputError(f"l2={l2!r}: allowed are 'warm', 'cold' and 'keep'")
+        self._check(program)
+        if l2 == "cold":
+            self.l2.clear()
+        elif l2 == "warm":
+            warm(self.l2, program)
+        with _no_garbage_collection():
+            try:
+                return _Launch(self.soc, self._costs, self.l2, program).run()
+            finally:
+                self._costs.forget()
+
+    def _check(self, program: Program) -> None:
+        cores = self.soc.cores.aiv
+        if program.block_dim <= cores:
+            return
+        for block in program.blocks:
+            for instr in set(block.instrs):
+                if isinstance(instr.work, SyncWork):
+                    where = f" at {instr.place}" if instr.place else ""
+                    raise KernelError(
+                        f"kernel {program.kernel!r}: SyncAll{where} with {program.block_dim} blocks on the {cores} "
+                        f"vector cores of {self.soc.variant}: all blocks must run at once; at most {cores} can"
+                    )
+
+
+class _Launch:
+    """One launch under way."""
+
+    def __init__(self, soc: Soc, costs: CostModel, l2: L2, program: Program) -> None:
+        timing = soc.require_timing()
+        self.soc = soc
+        self.timing = timing
+        self.program = program
+        self.clock = Clock()
+        self.waiting = sorted(program.blocks, key=lambda block: block.block)
+        self.waiting.reverse()
+        count = min(soc.cores.aiv, program.block_dim)
+        self.memory = Memory(soc, self.clock, l2, count)
+        states: dict[int, Pending] = {}
+        self.cores = [
+            Core(number, soc, costs, self.memory, program.auto_sync, states, self._arrive, self._finished)
+            for number in range(count)
+        ]
+        self.timelines: dict[int, CoreTimeline] = {}
+        self.at_sync: list[tuple[Core, int]] = []
+
+    def run(self) -> Timeline:
+        stagger = self.timing.launch.stagger_cycles
+        for core in self.cores:
+            self._begin(core, self.waiting.pop(), stagger * core.number)
+        for core in self.cores:
+            core.advance()
+        self.clock.run()
+        if len(self.timelines) < self.program.block_dim:
+            raise deadlock(self.program, self.cores)
+        return self._timeline()
+
+    def _begin(self, core: Core, program: CoreProgram, cycle: int) -> None:
+        block = core.begin(program, cycle)
+        self.timelines[id(program)] = block.timeline
+        block.timeline.finish = -1
+
+    def _finished(self, core: Core, cycle: int) -> None:
+        if self.waiting:
+            self.clock.at(cycle, lambda _event: self._next(core, cycle), 1 + 2 * core.number)
+
+    def _next(self, core: Core, cycle: int) -> None:
+        if self.waiting:
+            self._begin(core, self.waiting.pop(), cycle + self.timing.launch.next_block_cycles)
+            core.advance()
+
+    def _arrive(self, core: Core, cycle: int) -> None:
+        self.at_sync.append((core, cycle))
+        if len(self.at_sync) < self.program.block_dim:
+            return
+        release = max(cycle for _, cycle in self.at_sync) + self.timing.sync.sync_all_cycles
+        cores = [other for other, _ in self.at_sync]
+        self.at_sync = []
+        for other in cores:
+            other.release(release)
+        for other in cores:
+            if other is not core:
+                other.advance()
+
+    def _timeline(self) -> Timeline:
+        lines = [self.timelines[id(block)] for block in self.program.blocks]
+        launch = self.timing.launch
+        running = len(self.cores)
+        staggered_us = launch.stagger_cycles * (running - 1) / self.soc.clock_mhz if running else 0.0
+        return Timeline(
+            clock_mhz=self.soc.clock_mhz,
+            cores=lines,
+            duration_cycles=max((line.finish for line in lines), default=0),
+            launch_us=max(0.0, launch.overhead(max(1, running)) - staggered_us),
+            memory=self.memory.counters,
+        )
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
