@@ -5,14 +5,14 @@ Each view is first a plain dictionary (the JSON answer) and then a text made fro
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ascend_sim.soc import Soc, load
 from ascend_sim.soc.files import FAMILIES, chip_file, foreign_products, source_keys, sources
 
-_WIDTH = 120  # columns of a text when nobody says how wide the terminal is
+_WIDTH = 120  # columns that remarks may fill when nobody says how wide the terminal is
 
 
 def chips() -> dict[str, Any]:
@@ -67,15 +67,15 @@ def chip(soc: Soc) -> dict[str, Any]:
     }
 
 
-def chips_text(view: Mapping[str, Any], width: int = _WIDTH) -> str:
+def chips_text(view: Mapping[str, Any]) -> str:
     """The dictionary of `chips` as text: a table per family."""
-    parts = [_family_text(family, width) for family in view["families"]]
+    parts = [_family_text(family) for family in view["families"]]
     foreign = [f"  {product['name']} ({', '.join(product['chips'])})" for product in view["unsupported"]]
     parts.append("\n".join(["Not supported by the simulator and its operators:", *foreign]))
     return "\n\n".join([*parts, "* default; `ascend-sim socs VARIANT` lists every parameter of one"]) + "\n"
 
 
-def _family_text(family: Mapping[str, Any], width: int) -> str:
+def _family_text(family: Mapping[str, Any]) -> str:
     note = "" if family["simulated"] else "; its vector core is not simulated yet"
     head = f"{family['name']}: {', '.join(family['products'])} (architecture {family['arch']}{note})"
     columns = ("variant", "AIC", "AIV", "MHz", "UB usable B", "L2 MiB", "HBM GiB", "HBM GB/s")
@@ -92,43 +92,51 @@ def _family_text(family: Mapping[str, Any], width: int) -> str:
         )
         for row in family["variants"]
     ]
-    return f"{head}\n{_table(columns, rows, width, right=range(1, len(columns)))}"
+    return f"{head}\n{_table(columns, rows, right=range(1, len(columns)))}"
 
 
 def chip_text(view: Mapping[str, Any], width: int = _WIDTH) -> str:
-    """The dictionary of `chip` as text: one row per parameter, then what the sources stand for."""
+    """The dictionary of `chip` as text: one line per parameter, then the remarks and what the sources stand for."""
     note = "" if view["simulated"] else "; its vector core is not simulated yet"
     head = f"{view['variant']} ({view['soc']}, architecture {view['arch']}; {', '.join(view['products'])}{note})"
-    columns = ("parameter", "value", "unit", "grade", "source", "remark")
-    rows, said = [], ""
+    remarks: dict[str, int] = {}
+    rows = []
     for row in view["parameters"]:
-        source, remark = _whence(row)
-        rows.append((row["path"], row["value"], row["unit"], row["grade"], source, '"' if remark == said else remark))
-        said = remark or '"'  # a table's remark is said once; an empty one stays empty
+        keys, remark = _whence(row, view["sources"])
+        number = f"[{remarks.setdefault(remark, len(remarks) + 1)}]" if remark else ""
+        unit = "" if row["unit"] == "1" else row["unit"]
+        rows.append((row["path"], row["value"], unit, row["grade"], keys, number))
+    columns = ("parameter", "value", "unit", "grade", "source", "remark")
     legend = [f"  {key}: {text}" for key, text in view["sources"].items()]
-    return "\n".join([head, _table(columns, rows, width, right=(1,)), "", "Sources:", *legend]) + "\n"
+    notes = [
+        textwrap.fill(f"[{number}] {text}", width, initial_indent="  ", subsequent_indent="      ")
+        for text, number in remarks.items()
+    ]
+    parts = [head, _table(columns, rows, right=(1,)), "", "Remarks:", *notes, "", "Sources:", *legend]
+    return "\n".join(parts) + "\n"
 
 
-def _whence(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Source and remark; a derived value has a derivation in place of a source, which reads better as a remark."""
-    return ("", row["source"]) if row["grade"] == "derived" else (row["source"], row["note"])
+def _whence(row: Mapping[str, Any], known: Collection[str]) -> tuple[str, str]:
+    """The short names of a parameter's sources, and what is to be said beyond them."""
+    source, note = row["source"], row["note"]
+    keys = [key for key in dict.fromkeys(source_keys(source)) if key in known]
+    more = set(source.replace(",", " ").replace(";", " ").split()) - {*keys, row["grade"]}
+    return ", ".join(keys), "; ".join(filter(None, (source if more else "", note)))
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], width: int, right: Iterable[int]) -> str:
-    from rich import box  # noqa: PLC0415 - rich takes time to import and only texts need it
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    numeric = set(right)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    for index, title in enumerate(columns):
-        last = index == len(columns) - 1 and index not in numeric
-        table.add_column(title, justify="right" if index in numeric else "left", overflow="fold", no_wrap=not last)
-    for row in rows:
-        table.add_row(*map(_cell, row))
-    text = io.StringIO()
-    Console(file=text, width=width, color_system=None, highlight=False, markup=False).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines())
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], right: Collection[int]) -> str:
+    """Plain columns under their titles; those in `right` are set flush right."""
+    cells = [columns, *([_cell(value) for value in row] for row in rows)]
+    widths = [max(len(row[index]) for row in cells) for index in range(len(columns))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+    lines.insert(1, "-" * (sum(widths) + 2 * (len(widths) - 1)))
+    return "\n".join(lines)
 
 
 def _cell(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -117,5 +118,5 @@ def sources() -> Mapping[str, str]:
 
 
 def source_keys(source: str) -> list[str]:
-    """The short names in a source: the first word of each of its comma-separated parts ("RT, DK: bank pages")."""
-    return [words[0].rstrip(":") for part in source.split(",") if (words := part.split())]
+    """The short names in a source: the first word of each part between commas and semicolons ("RT; DK: bank pages")."""
+    return [words[0].rstrip(":") for part in re.split("[,;]", source) if (words := part.split())]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -24,10 +23,8 @@ def apply(overrides: Mapping[str, Any], leaves: Leaves, variant: str) -> Leaves:
         if path not in leaves:
             raise ConfigError(_unknown(path, leaves, variant))
         below = leaves[path]
-        was = f"overridden; {below.file} has {below.value} ({below.grade}, {below.source})"
-        changed[path] = replace(
-            below, value=scalar(given), file=OVERRIDE, source="override", grade="override", note=was
-        )
+        was = f"in place of {below.value} ({below.grade}, {below.source}) of {below.file}"
+        changed[path] = below._replace(value=scalar(given), file=OVERRIDE, source=OVERRIDE, grade=OVERRIDE, note=was)
     return changed
 
 

@@ -7,14 +7,13 @@ a value (only `source` and so on) leaves the value to a file laid over it: varia
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 from ascend_sim.errors import ConfigError
 from ascend_sim.soc.parameters import FILE_GRADES, Origin
 
-_ABOUT = ("source", "grade", "note", "unit")
+_ABOUT = frozenset(("source", "grade", "note", "unit"))
 
 
 class _Missing:
@@ -25,8 +24,7 @@ class _Missing:
 MISSING = _Missing()
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A value at `keys` and what the file says about it; empty texts were not given."""
 
     keys: tuple[Any, ...]
@@ -45,13 +43,14 @@ class Leaf:
         """This leaf laid over `below`: what it does not say stays, but a new source does not keep an old remark."""
         if below is None:
             return self
-        return replace(
-            self,
-            value=below.value if self.value is MISSING else self.value,
-            source=self.source or below.source,
-            grade=self.grade or below.grade,
-            note=self.note or ("" if self.source else below.note),
-            unit=self.unit or below.unit,
+        return Leaf(
+            self.keys,
+            below.value if self.value is MISSING else self.value,
+            self.file,
+            self.source or below.source,
+            self.grade or below.grade,
+            self.note or ("" if self.source else below.note),
+            self.unit or below.unit,
         )
 
     def origin(self) -> Origin:
@@ -63,35 +62,44 @@ Leaves: TypeAlias = dict[str, Leaf]
 
 def flatten(tree: object, file: str) -> Leaves:
     """All leaves of a parsed tree by dotted path; raises `ConfigError` for a grade that does not exist."""
-    return {leaf.path: leaf for leaf in _walk(tree, Leaf((), MISSING, file))}
+    leaves: Leaves = {}
+    _walk(tree, Leaf((), MISSING, file), leaves)
+    return leaves
 
 
-def _walk(node: object, above: Leaf) -> Iterator[Leaf]:
-    if not isinstance(node, Mapping):
-        yield replace(above, value=_frozen(node))
+def _walk(node: object, above: Leaf, into: Leaves) -> None:
+    """Put the leaves of `node` into `into`; `above` is where the node stands and what holds there."""
+    if not isinstance(node, dict):
+        into[above.path] = above._replace(value=_frozen(node))
         return
-    about: dict[str, Any] = {key: _text(node[key], key, above) for key in _ABOUT if key in node}
-    here = replace(above, **about)
+    here = _about(node, above) if _ABOUT & node.keys() else above
+    if "value" in node:
+        _check_value(node, here)
+        into[here.path] = here._replace(value=_frozen(node["value"]))
+        return
+    children = [item for item in node.items() if item[0] not in _ABOUT]
+    if not children:
+        into[here.path] = here
+    for key, child in children:
+        _walk(child, here._replace(keys=(*here.keys, key)), into)
+
+
+def _about(node: Mapping[Any, Any], above: Leaf) -> Leaf:
+    """`above` with what `node` says about itself and all below it."""
+    said: dict[str, Any] = {key: _text(node[key], key, above) for key in _ABOUT & node.keys()}
+    here = above._replace(**said)
     if here.grade and here.grade not in FILE_GRADES:
         raise ConfigError(f"{here.file}: {here.path}: grade {here.grade!r}; allowed: {', '.join(FILE_GRADES)}")
-    if "value" in node:
-        yield from _walk_value(node, here)
-        return
-    children = [key for key in node if key not in _ABOUT]
-    if not children:
-        yield here
-    for key in children:
-        yield from _walk(node[key], replace(here, keys=(*here.keys, key)))
+    return here
 
 
-def _walk_value(node: Mapping[Any, Any], here: Leaf) -> Iterator[Leaf]:
+def _check_value(node: Mapping[Any, Any], here: Leaf) -> None:
     extra = [str(key) for key in node if key != "value" and key not in _ABOUT]
-    if extra or isinstance(node["value"], Mapping):
+    if extra or isinstance(node["value"], dict):
         raise ConfigError(
-            f"{here.file}: {here.path}: beside a plain `value` only {', '.join(_ABOUT)} may stand"
+            f"{here.file}: {here.path}: beside a plain `value` only source, grade, note, unit may stand"
             + (f", not {', '.join(extra)}" if extra else "")
         )
-    yield replace(here, value=_frozen(node["value"]))
 
 
 def _text(value: object, key: str, at: Leaf) -> str:

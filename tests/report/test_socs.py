@@ -34,8 +34,8 @@ def test_table_has_every_family_and_the_products_that_are_not_supported() -> Non
 
 def test_table_as_text() -> None:
     lines = chips_text(chips()).splitlines()
-    assert "Ascend910B3 *    20    40   1,800       196,352      192        64      1,600" in lines
-    assert "Ascend910B2C     24    48   1,800       196,352      192         -      1,600" in lines
+    assert "Ascend910B3 *   20   40  1,800      196,352     192       64     1,600" in lines
+    assert "Ascend910B2C    24   48  1,800      196,352     192        -     1,600" in lines
     assert "ascend950: Ascend 950PR, Ascend 950DT (architecture 3510; its vector core is not simulated yet)" in lines
     assert "  Atlas inference series (Ascend310P)" in lines
 
@@ -64,12 +64,20 @@ def test_products_of_a_950_go_by_its_name() -> None:
 
 def test_details_as_text() -> None:
     text = chip_text(chip(load("Ascend910B4", {"ub.bytes": "256 KiB"})))
-    rows = [line.split() for line in text.splitlines()]
-    assert ["clock_mhz", "1,650", "MHz", "measured", "rows"] in [row[:5] for row in rows]
-    assert ["ub.bytes", "262,144", "B", "override", "override"] in [row[:5] for row in rows]
-    assert ["ub.banks.row_bytes", "32", "B", "official", "DK", '"'] in rows  # the remark of the line above
-    assert ["ub.usable_bytes", "261,888", "B", "derived"] in [row[:4] for row in rows]
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
+    assert rows["clock_mhz"] == ["1,650", "MHz", "measured", "rows", "[1]"]
+    assert rows["platform_clock_mhz"] == ["1,500", "MHz", "official", "RT"]
+    assert rows["ub.bytes"] == ["262,144", "B", "override", "[3]"]
+    assert rows["ub.banks.groups"][-1] == rows["ub.banks.row_bytes"][-1]  # one remark, said once
+    assert rows["ub.usable_bytes"][:3] == ["261,888", "B", "derived"]
+    remarks = text.partition("Remarks:\n")[2]
+    assert "  [1] cycles over time; the platform file has 1500\n" in remarks
+    assert "  [3] in place of 192 KiB (official, RT) of arch2201.yaml\n" in remarks
+    assert text.count("6 KiB stack") == 0
 
 
-def test_text_keeps_to_the_width() -> None:
-    assert max(map(len, chip_text(chip(load("ascend950")), width=100).splitlines()[1:])) <= 100
+def test_remarks_keep_to_the_width() -> None:
+    text = chip_text(chip(load("ascend950")), width=60)
+    remarks = text.partition("Remarks:\n")[2].partition("\nSources:")[0]
+    assert "stack of vector functions" in " ".join(remarks.split())
+    assert max(map(len, remarks.splitlines())) <= 60

@@ -39,7 +39,7 @@ def test_spellings(path: str, given: str | int, value: float | None) -> None:
 
 def test_overridden_parameter_says_what_it_replaces() -> None:
     found = {parameter.path: parameter for parameter in load("Ascend910B4", {"clock_mhz": "1500"}).parameters()}
-    assert found["clock_mhz"].note == "overridden; ascend910b.yaml has 1650 (measured, rows)"
+    assert found["clock_mhz"].note == "in place of 1650 (measured, rows) of ascend910b.yaml"
 
 
 _UB = "override: ub.bytes of Ascend910B3 cannot be {}; allowed: a whole number (B), at least 32, at most 67108864, "
