@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from enum import IntEnum
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from ascend_sim.asc.recorder import RECORDER
+from ascend_sim.asc.recorder import RECORDER, Site
 from ascend_sim.errors import KernelError, UnsupportedError
 from ascend_sim.isa.control import DATA_SYNC_BARRIER, PIPE_BARRIER, SET_FLAG, SYNC_ALL, WAIT_FLAG
 from ascend_sim.program import BarrierWork, FlagWork, HardEvent, Instr, PipeID, SyncWork
@@ -55,7 +54,7 @@ def flag_key(event: HardEvent, event_id: int, wait: bool) -> int:
     return (_WAIT if wait else 0) | event << 8 | event_id
 
 
-def emit_flag(key: int, frame: FrameType) -> None:
+def emit_flag(key: int, frame: Site) -> None:
     """Record the SetFlag or WaitFlag of `key`, issued at `frame`."""
     recorder = RECORDER
     code = frame.f_code
@@ -67,7 +66,7 @@ def emit_flag(key: int, frame: FrameType) -> None:
     recorder.append(instr)
 
 
-def _flag(key: int, pending: int, frame: FrameType) -> Instr:
+def _flag(key: int, pending: int, frame: Site) -> Instr:
     event, event_id, wait = HardEvent(key >> 8 & 0xFF), key & 0xFF, bool(key & _WAIT)
     return Instr(
         WAIT_FLAG if wait else SET_FLAG,
@@ -109,7 +108,7 @@ def wait_flag(event: HardEvent, event_id: int = 0) -> None:
 _CHECKED: dict[tuple[Any, Any, bool], int] = {}
 
 
-def _user_flag(event: HardEvent, event_id: int, wait: bool, frame: FrameType) -> None:
+def _user_flag(event: HardEvent, event_id: int, wait: bool, frame: Site) -> None:
     key = _CHECKED.get((event, event_id, wait))
     if key is None:
         call = "wait_flag" if wait else "set_flag"
@@ -125,7 +124,7 @@ def pipe_barrier(pipe: PipeID) -> None:
     emit_barrier(pipe, sys._getframe(1))
 
 
-def emit_barrier(pipe: PipeID, frame: FrameType) -> None:
+def emit_barrier(pipe: PipeID, frame: Site) -> None:
     """Record a PipeBarrier issued at `frame`."""
     recorder = RECORDER
     site = ("PipeBarrier", pipe, recorder.pending, id(frame.f_code), frame.f_lasti)

@@ -85,8 +85,16 @@ class Block:
 class Session:
     """The launch that is being recorded (`RECORDER.launch`)."""
 
-    def __init__(self, kernel: Kernel[..., Any], device: DeviceLike, block_dim: int, bound: Bound) -> None:
+    def __init__(
+        self,
+        kernel: Kernel[..., Any],
+        device: DeviceLike,
+        block_dim: int,
+        bound: Bound,
+        options: Mapping[str, Any],
+    ) -> None:
         self.kernel = kernel
+        self.auto_sync = bool(options.get("auto_sync", True))
         self.device = device
         self.bound = bound
         self.soc_name = device.soc_name
@@ -126,7 +134,7 @@ class Session:
                 raise KernelError(self._deadlock_text(waiting))
             running = waiting
         cores = [block.core for block in self.blocks]
-        return Program(self.kernel.name, cores, auto_sync=bool(self.kernel.options.get("auto_sync", True)))
+        return Program(self.kernel.name, cores, auto_sync=self.auto_sync)
 
     def _resume(self, block: Block) -> None:
         """Run `block` until it ends or parks."""
@@ -205,7 +213,7 @@ def launch(
     bound: Bound | None = None
     try:
         bound = bind(kernel, args, kwargs, device.memory, device.values)
-        session = Session(kernel, device, core_num, bound)
+        session = Session(kernel, device, core_num, bound, options)
         program = _record(session, device)
         bound.finish(copy_back=device.values)
         device.complete(program, session, begun)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from types import FrameType
 from typing import Any
 
 from ascend_sim.asc.flags import EVENT_IDS, LOWEST_FREE, check_event, emit_barrier
 from ascend_sim.asc.queue import Buffer, TQueBind
-from ascend_sim.asc.recorder import CALL_UNIT, RECORDER
+from ascend_sim.asc.recorder import CALL_UNIT, RECORDER, KeptSite, Site
 from ascend_sim.asc.tbuf import TBuf, TBufPool
 from ascend_sim.asc.tensors import UB_POSITIONS, TPosition
 from ascend_sim.errors import KernelError
@@ -61,7 +60,7 @@ class TPipe:
         if session is None:
             raise KernelError("asc.TPipe() can only be made inside a kernel")
         RECORDER.pending += _TPIPE
-        self._frame = sys._getframe(1)
+        self._made_at = KeptSite(sys._getframe(1))
         self._session = session
         self.events = EventPool()
         self._block = session.block
@@ -100,14 +99,14 @@ class TPipe:
             held = queue.held_text()
             if held:
                 self._session.warn(f"{queue.describe()} ends the kernel with {held}: every tensor wants free_tensor")
-        self._close(self._frame)
+        self._close(self._made_at)
 
-    def _drain(self, frame: FrameType) -> None:
+    def _drain(self, frame: Site) -> None:
         """Wait for the free flags that no alloc_tensor has waited for."""
         for queue in self.queues:
             queue.drain(frame)
 
-    def _close(self, frame: FrameType) -> None:
+    def _close(self, frame: Site) -> None:
         self._drain(frame)
         emit_barrier(PipeID.PIPE_ALL, frame)
         self.events = EventPool()

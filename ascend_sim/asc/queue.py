@@ -8,11 +8,10 @@ out once (the key of every flag, the tensor of every buffer and dtype) is.
 from __future__ import annotations
 
 import sys
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ascend_sim.asc.flags import EVENT_IDS, LOWEST_FREE, emit_flag, flag_key
-from ascend_sim.asc.recorder import CALL_UNIT, RECORDER
+from ascend_sim.asc.recorder import CALL_UNIT, RECORDER, Site
 from ascend_sim.asc.tensors import UB_POSITIONS, LocalTensor, TPosition
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
@@ -329,7 +328,7 @@ class TQueBind:
         self._fifo.clear()
         self.drain(frame)
 
-    def drain(self, frame: FrameType) -> None:
+    def drain(self, frame: Site) -> None:
         """Wait for the flags of freed buffers that nobody has waited for."""
         for buffer in self._buffers:
             if buffer.free_id >= 0:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Hashable
 from types import CodeType, FrameType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from ascend_sim.asc.state import DEFAULT_STATE, CoreState
 from ascend_sim.errors import KernelError
@@ -32,6 +32,25 @@ def outside_kernel(*_: object) -> NoReturn:
         "asc instructions can only be called inside a kernel: decorate the function with @asc.jit and launch it as "
         "kernel[blocks](...)"
     )
+
+
+class Site(Protocol):
+    """Where a call was made; a frame is one."""
+
+    @property
+    def f_code(self) -> CodeType: ...
+    @property
+    def f_lasti(self) -> int: ...
+
+
+class KeptSite:
+    """A site that outlives its frame: a frame goes on, and keeps its variables alive."""
+
+    __slots__ = ("f_code", "f_lasti")
+
+    def __init__(self, frame: FrameType) -> None:
+        self.f_code = frame.f_code
+        self.f_lasti = frame.f_lasti
 
 
 class Recorder:
@@ -94,7 +113,7 @@ class Recorder:
         """Charge one scalar call to the next instruction."""
         self.pending += CALL_UNIT[kind]
 
-    def place(self, frame: FrameType) -> Place:
+    def place(self, frame: Site) -> Place:
         """The shared `Place` of a frame's current instruction."""
         key = (id(frame.f_code), frame.f_lasti)
         found = self.places.get(key)

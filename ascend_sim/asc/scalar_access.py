@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -72,20 +73,28 @@ def _record(memory: Memory, start: int, nbytes: int, store: bool, frame: FrameTy
     RECORDER.append(instr)
 
 
+def _whole(index: Any, call: str) -> int:
+    if not hasattr(index, "__index__"):
+        hint = " (write // to divide)" if isinstance(index, float) else ""
+        raise KernelError(f"{call}: the index must be an integer, not {type(index).__name__}{hint}")
+    return operator.index(index)
+
+
 def _local_address(tensor: LocalTensor, index: Any, call: str) -> int:
-    if not 0 <= index < tensor.size:
-        raise KernelError(f"{call}: index {index} is outside the tensor, allowed are 0..{tensor.size - 1}")
-    return tensor.addr + int(index) * tensor.dtype.itemsize
+    position = _whole(index, call)
+    if not 0 <= position < tensor.size:
+        raise KernelError(f"{call}: index {position} is outside the tensor, allowed are 0..{tensor.size - 1}")
+    return tensor.addr + position * tensor.dtype.itemsize
 
 
 def _global_offset(tensor: GlobalTensor, index: Any, call: str) -> int:
     if not hasattr(tensor, "allocation"):
         raise KernelError("this GlobalTensor has no memory yet: call set_global_buffer first")
-    nbytes = tensor.dtype.itemsize
-    start = tensor.offset + int(index) * nbytes
+    nbytes, position = tensor.dtype.itemsize, _whole(index, call)
+    start = tensor.offset + position * nbytes
     if start < 0 or start + nbytes > tensor.allocation.nbytes:
         raise KernelError(
-            f"{call}: element {int(index)} of the GlobalTensor is outside its array {tensor.allocation.name!r} "
+            f"{call}: element {position} of the GlobalTensor is outside its array {tensor.allocation.name!r} "
             f"(bytes {start}..{start + nbytes - 1} of {tensor.allocation.nbytes})"
         )
     return start

@@ -102,10 +102,9 @@ class LocalTensor:
 
     def __getitem__(self, index: Any) -> LocalTensor:
         """`t[i]` and `t[i:]`: the tensor from element i on."""
-        view = self._views.get(index) if isinstance(index, int) else None
-        if view is None:
-            view = self._slice(index)
-        return view
+        start = index.start if index.__class__ is slice and index.stop is None and index.step is None else index
+        view = self._views.get(start) if isinstance(start, int) else None
+        return view if view is not None else self._slice(index)
 
     def __call__(self, index: Any) -> LocalTensor:
         return self[index]
@@ -248,7 +247,9 @@ class GlobalTensor:
 
     def __getitem__(self, index: Any) -> GlobalTensor:
         """`g[i]` and `g[i:]`: the tensor from element i on."""
-        elements = index if isinstance(index, int) else element_offset(index)
+        elements = index.start if index.__class__ is slice and index.stop is None and index.step is None else index
+        if not isinstance(elements, int):
+            elements = element_offset(index)
         view = _new_global(GlobalTensor)
         try:
             view.allocation = self.allocation
