@@ -12,6 +12,7 @@ from ascend_sim.asc import unsupported as _unsupported
 from ascend_sim.asc.allocator import *  # noqa: F403
 from ascend_sim.asc.bits import *  # noqa: F403
 from ascend_sim.asc.cache import *  # noqa: F403
+from ascend_sim.asc.compare import *  # noqa: F403
 from ascend_sim.asc.constexpr import *  # noqa: F403
 from ascend_sim.asc.convert import *  # noqa: F403
 from ascend_sim.asc.datamove import *  # noqa: F403
@@ -26,7 +27,11 @@ from ascend_sim.asc.options import *  # noqa: F403
 from ascend_sim.asc.params import *  # noqa: F403
 from ascend_sim.asc.pipe import *  # noqa: F403
 from ascend_sim.asc.queue import *  # noqa: F403
+from ascend_sim.asc.reduce import *  # noqa: F403
+from ascend_sim.asc.reduce_tensor import *  # noqa: F403
+from ascend_sim.asc.registers import *  # noqa: F403
 from ascend_sim.asc.scalars import *  # noqa: F403
+from ascend_sim.asc.select import *  # noqa: F403
 from ascend_sim.asc.shapes import *  # noqa: F403
 from ascend_sim.asc.struct import *  # noqa: F403
 from ascend_sim.asc.system import *  # noqa: F403

@@ -59,8 +59,8 @@ def check_repeats(row: Row, value: Any, name: str = "repeat_times") -> int:
     return whole(row.name, name, value, 0, MAX_REPEATS, "an 8-bit field of the instruction")
 
 
-def check_stride(row: Row, name: str, value: Any, high: int = MAX_STRIDE) -> int:
-    return whole(row.name, name, value, 0, high, "in blocks of 32 B")
+def check_stride(row: Row, name: str, value: Any, high: int = MAX_STRIDE, unit: str = "blocks of 32 B") -> int:
+    return whole(row.name, name, value, 0, high, f"in {unit}")
 
 
 def check_overlap(row: Row, walk: Walk, dst: Layout, role: str, source: Layout, may_accumulate: bool) -> bool:

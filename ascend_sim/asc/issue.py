@@ -112,10 +112,20 @@ def make_hit(
     return instr, run, after
 
 
-def vector_work(walk: Walk, layouts: Sequence[Layout], count_form: bool, sets_mask: bool) -> VectorWork:
-    """What the cost model needs; the widest operand decides the throughput."""
+def vector_work(
+    walk: Walk,
+    layouts: Sequence[Layout],
+    count_form: bool,
+    sets_mask: bool,
+    results: tuple[Access, ...] = (),
+) -> VectorWork:
+    """What the cost model needs; the widest operand decides the throughput. `results` comes before the accesses of
+    `layouts` when the destination walks in its own way.
+    """
     width = max((layout.dtype for layout in layouts), key=lambda dtype: dtype.itemsize)
-    accesses: tuple[Access, ...] = tuple(layout.access(walk) for layout in layouts) if walk.repeats else ()
+    accesses: tuple[Access, ...] = ()
+    if walk.elements:
+        accesses = results + tuple(layout.access(walk) for layout in layouts)
     return VectorWork(width.name, walk.lanes, walk.repeats, walk.elements, count_form, accesses, sets_mask)
 
 

@@ -39,8 +39,8 @@ class Field:
     def __init__(self, index: int) -> None:
         self.index = index
 
-    def __get__(self, struct: Params, owner: type[Params] | None = None) -> Any:
-        return struct.key[self.index]
+    def __get__(self, struct: Params | None, owner: type[Params] | None = None) -> Any:
+        return self if struct is None else struct.key[self.index]
 
     def __set__(self, struct: Params, value: Any) -> None:
         struct.key = (*struct.key[: self.index], value, *struct.key[self.index + 1 :])

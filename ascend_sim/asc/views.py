@@ -100,3 +100,40 @@ def _in_order(steps: Sequence[Run]) -> Run:
             step()
 
     return run
+
+
+def lane_reader(ub: Bytes, walk: Walk, layout: Layout, fill: Any) -> Callable[[], Array]:
+    """A function that gives the operand as a (repeats, lanes) array, `fill` where a lane takes no part."""
+    full = (1 << walk.lanes) - 1
+    if walk.uniform and walk.last == full:
+        views = direct_views(ub, walk, (layout,))
+        if views is not None:
+            whole = views[0]
+            return lambda: whole.reshape(walk.repeats, walk.lanes)
+    flat, at = typed(ub, layout), element_indices(walk, layout)
+    repeat, lane = walk.active()
+
+    def read() -> Array:
+        rows = np.full((walk.repeats, walk.lanes), fill, layout.dtype.numpy)
+        rows[repeat, lane] = flat[at]
+        return rows
+
+    return read
+
+
+def active_lanes(walk: Walk) -> npt.NDArray[np.bool_]:
+    """(repeats, lanes) flags of the lanes that take part."""
+    flags = np.zeros((walk.repeats, walk.lanes), np.bool_)
+    flags[walk.active()] = True
+    return flags
+
+
+def lane_writer(ub: Bytes, walk: Walk, layout: Layout) -> Callable[[Array], None]:
+    """A function that stores a (repeats, lanes) array into the active lanes of the operand, in order of repeats."""
+    flat, at = typed(ub, layout), element_indices(walk, layout)
+    where = walk.active()
+
+    def write(rows: Array) -> None:
+        flat[at] = rows[where]
+
+    return write
