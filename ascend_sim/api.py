@@ -15,7 +15,7 @@ from ascend_sim.host.operator import Operator
 from ascend_sim.host.planning import DEFAULT_SOC, infer_shapes, tiling
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import TensorInfo, infos_text, tensor_info
-from ascend_sim.report.result import Result
+from ascend_sim.report.result import OperatorResult, Result
 from ascend_sim.report.values import UNCHECKED, compare
 from ascend_sim.soc import Soc, load
 
@@ -69,7 +69,7 @@ def run(
     core: int | Collection[int] | None = None,
     cann: str = "",
     **kwargs: Any,
-) -> Result:
+) -> OperatorResult:
     """Run an operator: `run("inplace_partial_rotary_mul", x, r1, r2, partial_slice=[0, 64])`.
 
     Inputs go by position or name (aliases too), attributes by name. An input is a numpy or ml_dtypes array, which an
@@ -96,7 +96,7 @@ def run_call(
     l2: L2State = "warm",
     core: int | Collection[int] | None = None,
     cann: str = "",
-) -> Result:
+) -> OperatorResult:
     """`run` for an operator and a chip that are already loaded, inputs and attributes sorted."""
     begin = time.perf_counter()
     on = Device(chip, values=values, l2=l2, core_filter=core)
@@ -117,36 +117,41 @@ def _filled(inputs: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 def launch_result(launch: Launch) -> Result:
     """The result of one launch of any kernel."""
-    return Result(
-        op=launch.kernel,
-        kernel=launch.kernel,
-        chip=launch.soc,
-        program=launch.program,
-        timeline=launch.timeline,
-        wall_s=launch.wall_s,
-        l2=launch.l2,
-        cold_start_us=0.0,
-        warnings=list(launch.warnings),
-        output=launch.output,
-    )
+    return Result(op=launch.kernel, warnings=list(launch.warnings), **_of_launch(launch))
 
 
-def _operator_result(done: OperatorRun, wall_s: float) -> Result:
+def _of_launch(launch: Launch) -> dict[str, Any]:
+    """What the results of launches and of operators have in common."""
+    return {
+        "kernel": launch.kernel,
+        "chip": launch.soc,
+        "program": launch.program,
+        "timeline": launch.timeline,
+        "wall_s": launch.wall_s,
+        "l2": launch.l2,
+        "cold_start_us": launch.soc.require_timing().launch.cold_start_us if launch.l2 == "cold" else 0.0,
+        "output": launch.output,
+    }
+
+
+def _operator_result(done: OperatorRun, wall_s: float) -> OperatorResult:
     """The result of an operator's call, which is one launch."""
     (launch,) = done.launches
-    result = launch_result(launch)
     tolerance = done.operator.tolerance
-    result.op = done.operator.name
-    result.wall_s = wall_s
-    result.tiling = done.tiling
-    result.call = _call_text(done.infos, done.attrs)
-    result.inputs, result.outputs, result.golden = done.inputs, done.outputs, done.golden
+    values = UNCHECKED
     if done.golden:
-        result.values = compare(done.outputs, done.golden, tolerance.absolute, tolerance.relative)
-    else:
-        result.values = UNCHECKED
-    result.warnings = list(done.warnings)
-    return result
+        values = compare(done.outputs, done.golden, tolerance.absolute, tolerance.relative)
+    return OperatorResult(
+        op=done.operator.name,
+        tiling=done.tiling,
+        values=values,
+        inputs=done.inputs,
+        outputs=done.outputs,
+        golden=done.golden,
+        call=_call_text(done.infos, done.attrs),
+        warnings=list(done.warnings),
+        **(_of_launch(launch) | {"wall_s": wall_s}),
+    )
 
 
 def _call_text(infos: Mapping[str, TensorInfo], attrs: Mapping[str, Any]) -> str:

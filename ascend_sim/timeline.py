@@ -47,7 +47,10 @@ class CoreTimeline:
 
 @dataclass(slots=True)
 class MemoryCounters:
-    """GM traffic of a launch in bytes."""
+    """GM traffic of a launch in bytes: what transfers asked for, how much of that L2 held, what HBM moved for it.
+
+    HBM moves whole pieces, so for short rows it moves more than was asked for.
+    """
 
     read_bytes: int = 0
     written_bytes: int = 0

@@ -10,7 +10,7 @@ import typer
 
 from ascend_sim.cli.app import app
 from ascend_sim.cli.options import PROGRAM
-from ascend_sim.errors import AscendSimError
+from ascend_sim.errors import AscendSimError, DeadlockError
 
 READER_LEFT, BAD_INPUT, INTERRUPTED = 1, 2, 130  # click ends with 1 for a broken pipe, shells with 130 for Ctrl-C
 
@@ -27,7 +27,7 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         code = app(given or ["--help"], prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()
     except AscendSimError as error:
-        return _fail(str(error))
+        return _fail(str(error) if isinstance(error, DeadlockError) else _one_line(str(error)))
     except BrokenPipeError:
         return _reader_left()
     except MemoryError as error:
@@ -41,6 +41,12 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
             return _fail(f"{error.format_message().removesuffix('.')} (see `{command} --help`)")
         raise
     return code if isinstance(code, int) else 0
+
+
+def _one_line(text: str) -> str:
+    """A text with a list under it as one line; only a deadlock's list of waiters is worth more lines."""
+    lines = [line.strip() for line in text.splitlines()]
+    return "".join(f"{line}{' ' if line.endswith((':', ';')) else '; '}" for line in lines[:-1]) + lines[-1]
 
 
 def _fail(text: str) -> int:

@@ -28,12 +28,12 @@ def show_operators(op: str | None, json: bool) -> None:
 
 def show_chips(variant: str | None, sets: list[str] | None, json: bool) -> None:
     """All chips, or every parameter of one, overrides applied."""
-    width = max(shutil.get_terminal_size((120, 24)).columns, 80)
     if variant is None:
         view = socs.chips()
-        _show(view, socs.chips_text(view, width), json)
+        _show(view, socs.chips_text(view), json)
     else:
         view = socs.chip(read_chip(variant, sets))
+        width = max(shutil.get_terminal_size((120, 24)).columns, 80)
         _show(view, socs.chip_text(view, width), json)
 
 

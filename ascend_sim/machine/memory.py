@@ -86,13 +86,14 @@ class Memory:
 
     def _count(self, work: CopyWork, held: int, missing: int, displaced: int) -> None:
         counters = self.counters
+        hit = work.nbytes * held // max(held + missing, 1)
         if work.to_ub:
             counters.read_bytes += work.nbytes
-            counters.l2_read_hit_bytes += held * PIECE_BYTES
+            counters.l2_read_hit_bytes += hit
             counters.hbm_read_bytes += missing * PIECE_BYTES
         else:
             counters.written_bytes += work.nbytes
-            counters.l2_write_hit_bytes += held * PIECE_BYTES
+            counters.l2_write_hit_bytes += hit
         counters.hbm_written_bytes += displaced * PIECE_BYTES
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ascend_sim.host.tiling import Tiling
 from ascend_sim.program import Program
+from ascend_sim.report.assumptions import notes_on
 from ascend_sim.report.files import atomic
 from ascend_sim.report.metrics import Metrics, PipeUse, Spread, measure, memory_json
 from ascend_sim.report.style import PLAIN, Style
@@ -50,7 +51,6 @@ class Result:
     call: str = ""
     output: str = ""
     warnings: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     @property
     def soc(self) -> str:
@@ -63,6 +63,11 @@ class Result:
     @cached_property
     def metrics(self) -> Metrics:
         return measure(self.program, self.timeline)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What the figures hang on: overridden and assumed chip parameters."""
+        return notes_on(self.program, self.timeline, self.metrics, self.chip)
 
     @property
     def duration_us(self) -> float:
@@ -138,6 +143,13 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result {self.op} on {self.variant}: {self.duration_us:.2f} us, {self.bound} bound>"
+
+
+@dataclass(eq=False, repr=False)
+class OperatorResult(Result):
+    """The result of an operator's call, which always has a tiling."""
+
+    tiling: Tiling
 
 
 def widened(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -194,5 +194,5 @@ def _remarks(result: Result, style: Style) -> Iterator[str]:
     tiling_warnings = list(result.tiling.warnings) if result.tiling else []
     for text in dict.fromkeys(tiling_warnings + result.warnings):
         yield from rows("Warning", text, style, "warn")
-    for text in dict.fromkeys(result.timeline.notes + result.notes):
+    for text in dict.fromkeys(result.notes):
         yield from rows("Note", text, style)

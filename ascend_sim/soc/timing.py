@@ -140,11 +140,13 @@ class MemoryTiming(Section):
 class LaunchTiming(Section):
     """Starting blocks: `overhead_us` by number of blocks (between the points it grows evenly), as Task Duration minus
     the slowest block; blocks begin `stagger_cycles` apart; a core begins its next block `next_block_cycles` after the
-    one before."""
+    one before. `cold_start_us` is what a launch pays on top that follows no other launch of its kernel (instruction
+    cache, TLB, tiling data); the machine leaves it out."""
 
     overhead_us: dict[int, Rate]
     stagger_cycles: Cycles
     next_block_cycles: SomeCycles
+    cold_start_us: Annotated[float, Field(ge=0)]
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -63,7 +63,9 @@ Timeline   block 0, whole run: 0 to 0.400 us, 0.0052 us a column
            mte3    ....................................................dddddddddddddddddddd.....
            a DataCopy add.py:10, b Add add.py:21, c Muls add.py:22, d DataCopy add.py:31
 Warning    heads 256 to 299 are not written
-Note       one figure is assumed"""
+Note       one figure is assumed
+Note       waits for results of Muls are 5.5 % of the AIV time: their timing.vector.tail_cycles
+           are assumed"""
 
 
 def test_the_whole_summary():
