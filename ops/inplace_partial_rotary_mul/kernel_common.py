@@ -1,4 +1,4 @@
-"""What all A2/A3 kernels of this operator share: the pair swap, the sign flip and the hand-over between pipes."""
+"""What all A2/A3 kernels of this operator share: the pair swap and the sign flip."""
 
 from ascend_sim import asc
 
@@ -18,14 +18,6 @@ def smaller(a: int, b: int) -> int:
 def doublings(count: int) -> int:
     """How often the first 8 entries of a table are doubled until it has `count`."""
     return max(0, (count - 1).bit_length() - 3)
-
-
-@asc.jit
-def wait_for(pipe: asc.TPipe, event: asc.HardEvent) -> None:
-    """The event's second pipe goes on only when its first pipe has done all that was issued so far."""
-    event_id = pipe.fetch_event_id(event)  # looked up anew each time, not reserved
-    asc.set_flag(event, event_id)
-    asc.wait_flag(event, event_id)
 
 
 @asc.jit

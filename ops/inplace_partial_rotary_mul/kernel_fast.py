@@ -15,7 +15,6 @@ from .kernel_common import (
     REPEAT_FIELD,
     complete_gather_table,
     negate_even_lanes,
-    wait_for,
     write_first_entries,
 )
 
@@ -64,14 +63,16 @@ def rotary_fast(
     sizes = Sizes(tiling, x.dtype)
     core = asc.get_block_idx()
     tiles, last_rows = tiles_of_core(tiling, core)
-    first_row = core * tiling.blockFactor
+    first_row = asc.number(core, asc.int64) * tiling.blockFactor  # 64 bits: times a row's elements it may pass 2**31
     x_gm, cos_gm, sin_gm = asc.GlobalTensor(), asc.GlobalTensor(), asc.GlobalTensor()
     x_gm.set_global_buffer(x + (first_row * sizes.heads * sizes.last_dim + sizes.start))
     cos_gm.set_global_buffer(cos + first_row * sizes.head_dim)
     sin_gm.set_global_buffer(sin + first_row * sizes.head_dim)
     ub = Buffers(sizes)
     table = write_first_entries(ub.table)
-    wait_for(ub.pipe, asc.HardEvent.S_V)  # the vector unit must see what the scalar unit wrote
+    written = ub.pipe.fetch_event_id(asc.HardEvent.S_V)  # the vector unit must see what the scalar unit wrote
+    asc.set_flag(asc.HardEvent.S_V, written)
+    asc.wait_flag(asc.HardEvent.S_V, written)
     table = complete_gather_table(table, sizes.row)
     for tile in range(tiles):
         row = tile * sizes.tile_rows

@@ -21,7 +21,6 @@ from .kernel_common import (
     FP32_BYTES,
     complete_gather_table,
     negate_even_lanes,
-    wait_for,
     write_first_entries,
 )
 
@@ -75,7 +74,11 @@ def round_up(value: int, multiple: int) -> int:
 
 
 def rows_of_core(tiling: SimpleNamespace, core: int) -> tuple[int, int]:
-    """`(first row, rows)` of a core: the front cores take one row more than the tail cores behind them."""
+    """`(first row, rows)` of a core: the front cores take one row more than the tail cores behind them.
+
+    The first row counts in 64 bits: multiplied by a row's elements it may pass 2**31.
+    """
+    core = asc.number(core, asc.int64)
     if core < tiling.frontCoreNum:
         return core * tiling.coreCalcNum, tiling.coreCalcNum
     behind = core - tiling.frontCoreNum
@@ -93,7 +96,9 @@ def copy_in_x(ub: Buffers, x_gm: asc.GlobalTensor, lines: int, sizes: SliceSizes
     """`lines` slices, as fp32. What lies between them is stepped over: it never enters UB and is never written."""
     x = ub.in_x.alloc_tensor(sizes.x_dtype)
     asc.data_copy_pad(x, x_gm, slices(lines, sizes, to_ub=True), asc.DataCopyPadExtParams(sizes.x_dtype))
-    wait_for(ub.pipe, asc.HardEvent.MTE2_V)
+    loaded = ub.pipe.fetch_event_id(asc.HardEvent.MTE2_V)  # no EnQue and DeQue here: the flag is set by hand
+    asc.set_flag(asc.HardEvent.MTE2_V, loaded)
+    asc.wait_flag(asc.HardEvent.MTE2_V, loaded)
     return widen_x(ub, x, lines * sizes.pitch, sizes)
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from ascend_sim import asc
 
-from .kernel_common import BLOCK_BYTES, smaller, wait_for
+from .kernel_common import BLOCK_BYTES, smaller
 from .kernel_general import (
     Buffers,
     Sizes,
@@ -60,7 +60,9 @@ def rotate_tile(
     copy_in_cos(ub, cos, cos_gm, heads, sizes)
     y32 = times_cos(ub, x32, cos, count, sizes)
     asc.gather(x32, x32, table, 0, count)  # the table covers a whole chunk; in place, pair by pair
-    wait_for(ub.pipe, asc.HardEvent.V_MTE2)  # sin lands where cos was read
+    cos_read = ub.pipe.fetch_event_id(asc.HardEvent.V_MTE2)  # sin lands where cos is being read
+    asc.set_flag(asc.HardEvent.V_MTE2, cos_read)
+    asc.wait_flag(asc.HardEvent.V_MTE2, cos_read)
     copy_in_cos(ub, cos, sin_gm, heads, sizes)
     add_times_sin(ub, x32, cos, y32, count, sizes)
     copy_out(ub, y32, x_gm, heads, sizes)
@@ -72,7 +74,9 @@ def copy_in_cos(ub: Buffers, cos: asc.LocalTensor, cos_gm: asc.GlobalTensor, hea
     itemsize = sizes.cos_dtype.sizeof()
     params = asc.DataCopyExtParams(1, sizes.head_dim * itemsize, 0, 0)
     asc.data_copy_pad(cos, cos_gm, params, asc.DataCopyPadExtParams(sizes.cos_dtype))
-    wait_for(ub.pipe, asc.HardEvent.MTE2_V)
+    loaded = ub.pipe.fetch_event_id(asc.HardEvent.MTE2_V)
+    asc.set_flag(asc.HardEvent.MTE2_V, loaded)
+    asc.wait_flag(asc.HardEvent.MTE2_V, loaded)
     lanes = REPEAT_BYTES // itemsize
     for column in range(0, sizes.pitch, lanes):
         copy_column(cos, column, smaller(lanes, sizes.pitch - column), heads - 1, sizes)

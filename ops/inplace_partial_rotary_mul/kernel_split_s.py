@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from ascend_sim import asc
 
-from .kernel_common import BLOCK_BYTES, wait_for
+from .kernel_common import BLOCK_BYTES
 from .kernel_general import (
     Buffers,
     Sizes,
@@ -69,7 +69,9 @@ def rotate_tile(
     copy_in_cos(ub, cos, cos_gm, rows, sizes)
     y32 = times_cos(ub, x32, cos, count, sizes)
     swap_pairs(x32, table, rows, sizes.heads * sizes.pitch)
-    wait_for(ub.pipe, asc.HardEvent.V_MTE2)  # sin lands where cos was read
+    cos_read = ub.pipe.fetch_event_id(asc.HardEvent.V_MTE2)  # sin lands where cos is being read
+    asc.set_flag(asc.HardEvent.V_MTE2, cos_read)
+    asc.wait_flag(asc.HardEvent.V_MTE2, cos_read)
     copy_in_cos(ub, cos, sin_gm, rows, sizes)
     add_times_sin(ub, x32, cos, y32, count, sizes)
     copy_out(ub, y32, x_gm, lines, sizes)
@@ -84,7 +86,9 @@ def copy_in_cos(ub: Buffers, cos: asc.LocalTensor, cos_gm: asc.GlobalTensor, row
     row_blocks = sizes.heads * line_blocks
     params = asc.DataCopyExtParams(rows, sizes.head_dim * itemsize, 0, row_blocks - landed_blocks)
     asc.data_copy_pad(cos, cos_gm, params, asc.DataCopyPadExtParams(sizes.cos_dtype))
-    wait_for(ub.pipe, asc.HardEvent.MTE2_V)
+    loaded = ub.pipe.fetch_event_id(asc.HardEvent.MTE2_V)
+    asc.set_flag(asc.HardEvent.MTE2_V, loaded)
+    asc.wait_flag(asc.HardEvent.MTE2_V, loaded)
     spread = asc.DataCopyParams(rows, line_blocks, row_blocks - line_blocks, row_blocks - line_blocks)
     pitch = sizes.pitch
     for head in range(1, sizes.heads):

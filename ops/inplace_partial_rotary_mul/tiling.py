@@ -228,6 +228,18 @@ def _split_s(context: TilingContext, call: RopeCall, key: int, fields: dict[str,
         found,
         shares=_general_shares(fields, (front,), (tail,)),
         buffers=_general_buffers(call, front.per_loop * table, table),
+        warnings=_sign_warnings(front.per_loop * table),
+    )
+
+
+def _sign_warnings(elements: int) -> tuple[str, ...]:
+    """The sign flip repeats once per 64 elements, in 8 bits; only more UB than any 2201 chip has lets that overflow."""
+    repeats = elements // 64
+    if repeats <= 255:
+        return ()
+    return (
+        f"a UB step of {elements} elements overflows the 8-bit repeat of the sign flip, which wraps from {repeats} to "
+        f"{repeats & 255}: elements from {(repeats & 255) * 64} on keep the wrong sign of sin",
     )
 
 

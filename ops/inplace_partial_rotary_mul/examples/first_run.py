@@ -19,4 +19,4 @@ assert np.array_equal(x[..., 64:], before[..., 64:])  # outside the slice nothin
 length_before = np.hypot(before[..., 0:64:2].astype(np.float32), before[..., 1:64:2])
 length_after = np.hypot(x[..., 0:64:2].astype(np.float32), x[..., 1:64:2])
 print(f"a rotation keeps lengths: largest change {np.abs(length_after - length_before).max():.1e}")
-print(f"tiling key {result.tiling.key}, {result.tiling.block_dim} blocks, {result.duration_us:.2f} us")
+print(f"{result.program.block_dim} blocks, {result.program.instructions} instructions, {result.duration_us:.2f} us")

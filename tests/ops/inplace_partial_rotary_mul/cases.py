@@ -92,3 +92,11 @@ CASES: Mapping[str, Case] = {case.name: case for case in (*_general(), *_fast(),
 WRAPPING = Case(
     "300 heads", DTYPES["fp16"], (2, 1, 300, 16), (2, 1, 1, 16), (0, 16), "fast_broadcast", 2, "192 KiB"
 )  # golden and kernel differ, as on the chip
+
+WHAT_IF = Case("sign wraps", DTYPES["fp32"], (1, 6, 64, 64), (1, 6, 1, 64), (0, 64), "split_s", 1, "512 KiB")
+
+# more than 2**31 elements of x, to be run without data
+HUGE: Mapping[str, Case] = {
+    "split_s": Case("", DTYPES["fp16"], (1, 70000, 32, 1024), (1, 70000, 1, 16), (4, 20), "split_s", 40, "192 KiB"),
+    "fast": Case("", DTYPES["fp16"], (70000, 1, 32, 1024), (70000, 1, 1, 16), (4, 20), "fast_broadcast", 40, "192 KiB"),
+}

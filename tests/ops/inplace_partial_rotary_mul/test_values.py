@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from ascend_sim.oplib.inplace_partial_rotary_mul.golden import exact, golden
 
 from ascend_sim import asc
+from ascend_sim.asc.memory import DeviceArray
 
-from .cases import CASES, WRAPPING, Array
+from .cases import CASES, HUGE, WHAT_IF, WRAPPING, Array
 from .running import run
 
 
@@ -46,6 +48,36 @@ def test_float32_error_bound(name: str) -> None:
     out, scale = exact(inputs["x"], inputs["cos"], inputs["sin"], *case.part)
     run(case, inputs)
     assert (np.abs(inputs["x"] - out) <= 2 * 2.0**-24 * scale).all()
+
+
+def test_a_larger_ub_overflows_the_repeat_of_the_sign_flip() -> None:
+    """No 2201 chip has 512 KiB of UB; a what-if on it must not pass silently."""
+    inputs = WHAT_IF.inputs()
+    expected = golden({key: value.copy() for key, value in inputs.items()}, {"partial_slice": WHAT_IF.part})["x"]
+    ran = run(WHAT_IF, inputs)
+    assert ran.tiling.warnings == (
+        "a UB step of 24576 elements overflows the 8-bit repeat of the sign flip, which wraps from 384 to 128: "
+        "elements from 8192 on keep the wrong sign of sin",
+    )
+    assert same_bits(inputs["x"][:, :2], expected[:, :2])
+    assert not same_bits(inputs["x"][:, 2:3], expected[:, 2:3])
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_offsets_past_two_to_the_31_elements(name: str) -> None:
+    case = HUGE[name]
+    tensors = {
+        "x": DeviceArray(case.x, "float16"),
+        "cos": DeviceArray(case.cos, "float16"),
+        "sin": DeviceArray(case.cos, "float16"),
+    }
+    program = run(case, tensors, values=False, timed=False).launch.program
+    x_base, x_bytes = min(program.blocks[0].gm_addresses), 2 * math.prod(case.x)
+    x_offsets = [address - x_base for address in program.blocks[-1].gm_addresses if address < x_base + x_bytes]
+    first_of_last_core = x_bytes // 40 * 39
+    assert first_of_last_core > 2 * 2**31
+    assert min(x_offsets) == first_of_last_core
+    assert max(x_offsets) < x_bytes
 
 
 class SpyPipe(asc.TPipe):
