@@ -22,7 +22,8 @@ from ascend_sim.host.tiling import (
 
 from .checks import RopeCall, check
 
-# The tiling struct in the order of its declaration, all int64; the first half serves the 950.
+# The tiling struct in the order of its declaration (ops-transformer, inplace_partial_rotary_mul_tiling.h, 2026-07), all
+# int64; the first half serves the 950.
 STRUCT = (
     *("B", "CosB", "S", "D", "N", "blockNumB", "blockFactorB", "blockNumS", "blockFactorS"),
     *("ubLoopNumS", "ubFactorS", "ubTailFactorS", "ubLoopNumB", "ubFactorB", "ubTailFactorB"),
