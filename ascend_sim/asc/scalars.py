@@ -22,6 +22,7 @@ _ALU_FULL = _ALU << 15  # a loop of scalar work alone saturates the counter here
 _DIVISION = CALL_UNIT[ScalarCall.DIVISION]
 _DIVISION_FULL = _DIVISION << 15
 
+_SEQUENCES = (list, tuple, str, bytes)  # `[0] * n` repeats
 _int_new = int.__new__
 _int_add = int.__add__
 _int_sub = int.__sub__
@@ -75,9 +76,13 @@ class IntScalar(int):
         return self._alu(_int_sub(self.wrap(other), self))
 
     def __mul__(self, other: Any) -> IntScalar:
+        if isinstance(other, _SEQUENCES):
+            return NotImplemented
         return self._alu(_int_mul(self, other if isinstance(other, int) else self.wrap(other)))
 
     def __rmul__(self, other: Any) -> IntScalar:
+        if isinstance(other, _SEQUENCES):
+            return NotImplemented
         return self._alu(_int_mul(self.wrap(other), self))
 
     def __truediv__(self, other: Any) -> IntScalar:

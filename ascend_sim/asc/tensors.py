@@ -86,9 +86,9 @@ class LocalTensor:
         self.user_tag = -1
         self.shape_info: ShapeInfo | None = None
         self._home = home  # the owner's tensors by dtype: a tensor that changes is not handed out again
-        self._renew()
         if not buffer:
             _check_explicit(self)
+        self._renew()
 
     def _renew(self) -> None:
         """Bring `key` up to date and forget the views, after a change in place."""
