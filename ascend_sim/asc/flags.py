@@ -150,9 +150,7 @@ def _check_barrier(pipe: Any) -> PipeID:
     except ValueError:
         raise KernelError(f"pipe_barrier takes a PipeID such as PipeID.PIPE_V, not {pipe!r}") from None
     if found is PipeID.PIPE_S:
-        raise KernelError(
-            "pipe_barrier(PIPE_S) is not allowed: the scalar unit runs in order by itself"
-        )
+        raise KernelError("pipe_barrier(PIPE_S) is not allowed: the scalar unit runs in order by itself")
     if found is not PipeID.PIPE_ALL and found not in _VECTOR_CORE_PIPES:
         raise KernelError(
             f"pipe_barrier({found.name}): a vector core has no such pipe, allowed are PIPE_V, PIPE_MTE2, PIPE_MTE3 and "

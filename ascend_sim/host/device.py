@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal
+from typing import Literal
 
 from ascend_sim.asc.launch import DEVICES, Session
 from ascend_sim.asc.memory import GlobalMemory
 from ascend_sim.asc.output import OutputFilter
 from ascend_sim.errors import InputError, UnsupportedError
+from ascend_sim.machine import Machine
 from ascend_sim.program import Program
 from ascend_sim.soc import Soc, load
 from ascend_sim.timeline import Timeline
@@ -78,7 +78,7 @@ class Device:
         self.echo = echo
         self.block_order = block_order
         self.memory = GlobalMemory()
-        self.machine = _machine(self.soc)
+        self.machine = Machine(self.soc)
         self.launches: list[Launch] = []
 
     def __enter__(self) -> Device:
@@ -129,7 +129,7 @@ class Device:
     def complete(self, program: Program, session: Session, begun: tuple[float, bool]) -> None:
         """Time what was recorded and keep it."""
         recorded = time.perf_counter()
-        timeline = self.machine.run(program, l2=self.l2) if self.machine else Timeline(self.soc.clock_mhz, [], 0, 0.0)
+        timeline = self.machine.run(program, l2=self.l2)
         start, collecting = begun
         if collecting:
             gc.enable()
@@ -152,12 +152,6 @@ class Device:
         """A launch failed: collect garbage again."""
         if begun[1]:
             gc.enable()
-
-
-def _machine(soc: Soc) -> Any:
-    """The timing model of a chip, or None while this build has none."""
-    kind = getattr(importlib.import_module("ascend_sim.machine"), "Machine", None)
-    return None if kind is None else kind(soc)
 
 
 _DEFAULT: list[Device] = []
