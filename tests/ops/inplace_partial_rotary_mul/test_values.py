@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+import ml_dtypes
 import numpy as np
 import pytest
 from ascend_sim.oplib.inplace_partial_rotary_mul.golden import exact, golden
@@ -39,6 +40,25 @@ def test_kernel_equals_golden(name: str) -> None:
     assert same_bits(inputs["sin"], before["sin"])
     if end > start:
         assert not same_bits(x, x_before)
+
+
+@pytest.mark.parametrize(
+    "name", ["fp16-S-padded-one_core", "bf16_cos32-BSN-aligned-one_core", "fp32-S-aligned-one_core"]
+)
+def test_infinities_subnormals_and_signed_zeros(name: str) -> None:
+    case = CASES[name]
+    inputs = case.inputs()
+    rng = np.random.default_rng(5)
+    for array in inputs.values():
+        limits = ml_dtypes.finfo(array.dtype)
+        special = [0.0, -0.0, np.inf, np.nan, limits.max, limits.smallest_subnormal, limits.smallest_normal, 1.0]
+        array[...] = rng.choice(np.array([special, [-value for value in special]]).ravel(), array.shape)
+    expected = golden({key: value.copy() for key, value in inputs.items()}, {"partial_slice": case.part})["x"]
+    run(case, inputs)
+    x, unsigned = inputs["x"], f"u{expected.itemsize}"
+    nan = np.isnan(expected.astype(np.float32))
+    assert np.array_equal(np.isnan(x.astype(np.float32)), nan)
+    assert np.array_equal(x.view(unsigned)[~nan], expected.view(unsigned)[~nan])
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.dtypes[0] is np.float32])
