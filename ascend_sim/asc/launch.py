@@ -161,7 +161,9 @@ class Session:
 
     def _run_block(self, block: Block) -> None:
         try:
-            self.kernel.function(**self.bound.for_block())
+            result = self.kernel.function(**self.bound.for_block())
+            if result is not None:
+                raise KernelError(f"a kernel may not return a value, this one returned {result!r}")
             if block.pipe is not None:
                 block.pipe.finish()
         except Exception as error:
