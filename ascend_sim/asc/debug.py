@@ -62,7 +62,7 @@ def printf(fmt: str, *args: Any) -> None:
     text = _CONVERSION.sub(convert, fmt)
     if given:
         raise KernelError(
-            f"asc.printf: {len(args)} values given, but the format {fmt!r} takes {len(args) - len(given)}"
+            f"asc.printf: the format {fmt!r} takes {len(args) - len(given)} of the {len(args)} values given"
         )
     print(text, end="")
 
