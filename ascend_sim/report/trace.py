@@ -134,21 +134,26 @@ def _instructions(
     core: CoreTimeline, timeline: Timeline, heads: list[str], found: Codes32, begin: Ints, end: Ints
 ) -> Iterator[str]:
     pid, chunk = core.core + 1, 50_000
-    names = [cause.name.lower() for cause in Cause]
+    causes = [f',"wait_cause":"{cause.name.lower()}"' for cause in Cause]
     for low in range(0, len(found), chunk):
         part = slice(low, low + chunk)
+        columns = zip(
+            found[part].tolist(),
+            _us(begin[part], timeline),
+            _us(end[part] - begin[part], timeline),
+            core.end[part],
+            core.wait[part],
+            core.cause[part],
+            strict=True,
+        )
         yield ",\n".join(
-            f'{heads[code]},"end_cycle":{last},"wait_cycles":{wait},"wait_cause":"{names[cause]}"}}'
-            f',"pid":{pid},"ts":{ts},"dur":{dur}}}'
-            for code, ts, dur, last, wait, cause in zip(
-                found[part].tolist(),
-                _us(begin[part], timeline),
-                _us(end[part] - begin[part], timeline),
-                core.end[part],
-                core.wait[part],
-                core.cause[part],
-                strict=True,
-            )
+            [
+                f'{heads[code]},"end_cycle":{last},"wait_cycles":{wait}{causes[cause]}}},'
+                f'"pid":{pid},"ts":{ts},"dur":{dur}}}'
+                if wait
+                else f'{heads[code]},"end_cycle":{last}}},"pid":{pid},"ts":{ts},"dur":{dur}}}'
+                for code, ts, dur, last, wait, cause in columns
+            ]
         )
 
 
@@ -169,13 +174,13 @@ def _arrows(core: CoreTimeline, timeline: Timeline, codes: Codes, found: Codes32
         if not set_codes or not wait_codes:
             continue
         event = flags[set_codes[0]].event
-        category = f"{THREADS[event.source][1]}To{THREADS[event.destination][1]}"
+        (source, source_name, _), (target, target_name, _) = THREADS[event.source], THREADS[event.destination]
+        common = f'"name":"flow","cat":"{source_name}To{target_name}","pid":{pid}'
         sets = _us(start[np.isin(found, set_codes)], timeline)
         waits = _us(start[np.isin(found, wait_codes)], timeline)
-        common = f'"name":"flow","cat":"{category}","pid":{pid}'
-        for ts_set, ts_wait in zip(sets, waits, strict=False):
+        for flow, (ts_set, ts_wait) in enumerate(zip(sets, waits, strict=False), first):
             yield (
-                f'{{"ph":"s",{common},"id":{first},"tid":{THREADS[event.source][0]},"ts":{ts_set}}},\n'
-                f'{{"ph":"f","bp":"e",{common},"id":{first},"tid":{THREADS[event.destination][0]},"ts":{ts_wait}}}'
+                f'{{"ph":"s",{common},"id":{flow},"tid":{source},"ts":{ts_set}}},\n'
+                f'{{"ph":"f","bp":"e",{common},"id":{flow},"tid":{target},"ts":{ts_wait}}}'
             )
-            first += 1
+        first += min(len(sets), len(waits))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import defaultdict
 from itertools import pairwise
 
@@ -89,6 +90,16 @@ def test_flags_are_flow_arrows_from_set_to_wait(trace):
         assert start["cat"] == end["cat"]
         assert (under(start), under(end)) == ("SetFlag", "WaitFlag")
     assert {start["cat"] for start in starts.values()} == {"MTE2ToVECTOR", "VECTORToMTE3"}
+
+
+def test_half_a_million_events_take_a_few_seconds(tmp_path):
+    tiles = 1300
+    times = [row for tile in range(tiles) for row in hm.shifted(hm.TILE_TIMES, 400 * tile, 8 * tile)]
+    program, timeline = hm.launch([hm.core(0, hm.TILE * tiles, times, finish=400 * tiles)] * 48)
+    begin = time.process_time()
+    write_trace(timeline, tmp_path / "t.json")
+    assert time.process_time() - begin < 4
+    assert (tmp_path / "t.json").stat().st_size < 300 * program.instructions
 
 
 def test_transfers_carry_their_bytes(trace):
