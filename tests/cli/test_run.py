@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-import io
 import json
-import time
 
 import ml_dtypes
 import numpy as np
 import pytest
-
-from ascend_sim.cli import progress as progress_module
-from ascend_sim.cli.progress import progress
 
 OP = "inplace_partial_rotary_mul"
 SMALL = ["-i", "x=2,8,2,32:float32", "-i", "r1=2,8,1,16:float32", "-i", "r2=2,8,1,16:float32"]
@@ -155,50 +150,3 @@ def test_bad_input_is_one_line(refused, arguments, text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert refused("run", *arguments).startswith(text)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_from_the_shell_in_a_moment(shell):
-    def seconds():
-        begin = time.perf_counter()
-        done = shell("run", OP)
-        assert (done.returncode, done.stderr) == (0, "")
-        return time.perf_counter() - begin
-
-    assert min(seconds() for _ in range(3)) < 1.5
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_shows_on_a_terminal_after_a_while(monkeypatch):
-    class Recorder:
-        launch, block, block_dim = object(), 4, 48
-
-    monkeypatch.setattr(progress_module, "RECORDER", Recorder)
-    stream = Terminal()
-    with progress(stream, after_s=0.01):
-        for _ in range(200):
-            time.sleep(0.005)
-            if stream.getvalue():
-                break
-        Recorder.launch = None
-        seen = len(stream.getvalue())
-        for _ in range(200):
-            time.sleep(0.005)
-            if len(stream.getvalue()) > seen:
-                break
-    shown = stream.getvalue()
-    assert shown.startswith("\r\x1b[Krunning block 5 of 48, 0 s")
-    assert "timing the instructions, " in shown
-    assert shown.endswith("\r\x1b[K")
-
-
-def test_short_runs_and_files_see_no_progress():
-    terminal, file = Terminal(), io.StringIO()
-    with progress(terminal, after_s=60):
-        pass
-    with progress(file, after_s=0):
-        time.sleep(0.02)
-    assert terminal.getvalue() == file.getvalue() == ""

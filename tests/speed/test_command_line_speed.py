@@ -1,0 +1,39 @@
+"""How long the command line takes from the shell, in processor time (which other work on the machine does not change)."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def seconds(*arguments: str) -> float:
+    """Processor time of one command in a process of its own: the best of three."""
+
+    def once() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "ascend_sim", *arguments]
+        subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+    return min(once() for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"),
+    [
+        (["--help"], 0.4),
+        (["run", "--help"], 0.4),
+        (["run", "inplace_partial_rotary_mul"], 1.5),
+        (["tiling", "inplace_partial_rotary_mul"], 1.0),
+    ],
+)
+def test_a_command_answers_in_a_moment(arguments, limit):
+    assert seconds(*arguments) < limit
