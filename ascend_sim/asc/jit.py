@@ -12,7 +12,7 @@ from ascend_sim.asc.options import OPTION_NAMES, RESERVED_NAMES, check_options
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.errors import InputError, KernelError, OptionError
 
-__all__ = ["jit"]
+__all__ = ["Kernel", "jit"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -63,7 +63,7 @@ class FlagKeys:
     __slots__ = ("event", "set", "wait")
 
     def __init__(self, event: HardEvent) -> None:
-        self.event = event
+        self.event = int(event)
         self.set = [flag_key(event, i, False) for i in range(EVENT_IDS)]
         self.wait = [flag_key(event, i, True) for i in range(EVENT_IDS)]
 
@@ -136,11 +136,12 @@ class TQueBind:
         self._fifo = []
         self._cursor = 0
 
-    # -- the four calls of every tile ---------------------------------------------------------------------------
+    # -- the four calls of every tile; each writes out the common case of `emit_flag` ------------------------------
 
     def alloc_tensor(self, dtype: Any) -> Any:
         """A free buffer as a tensor of `dtype`; its content is undefined. Depth 0: fills the tensor given instead."""
-        RECORDER.pending += _ALLOC
+        recorder = RECORDER
+        recorder.pending += _ALLOC
         self.rounds += 1
         cursor = self._cursor
         try:
@@ -157,34 +158,52 @@ class TQueBind:
         if event_id >= 0:
             buffer.free_id = -1
             keys = self._free_keys
-            emit_flag(keys.wait[event_id], _frame(1))
             self._taken[keys.event] ^= 1 << event_id
+            frame = _frame(1)
+            key = keys.wait[event_id]
+            instr = recorder.flags.get((key, recorder.pending, id(frame.f_code), frame.f_lasti))
+            if instr is None:
+                emit_flag(key, frame)
+            else:
+                recorder.pending = 0
+                recorder.append(instr)
         return buffer.tensors.get(dtype) or self._first_tensor(buffer, dtype)
 
     def enque(
         self, tensor: LocalTensor, src_user_pos: TPosition | None = None, dst_user_pos: TPosition | None = None
     ) -> None:
         """Hand `tensor` to the next pipe: it may go on when everything issued so far on this one is complete."""
-        RECORDER.pending += _ENQUE
+        recorder = RECORDER
         try:
             buffer = self._by_number[tensor.buffer]
         except (KeyError, AttributeError):
             raise self._foreign(tensor, "enque") from None
-        if buffer.state != HELD or len(self._fifo) >= self._room:
+        fifo = self._fifo
+        if buffer.state != HELD or len(fifo) >= self._room:
             raise self._bad_enque(buffer)
         keys = self._enque_keys if src_user_pos is None else self._user_keys(src_user_pos, dst_user_pos)
         taken = self._taken
-        buffer.queue_id = event_id = LOWEST_FREE[taken[keys.event]]
+        in_use = taken[keys.event]
+        buffer.queue_id = event_id = LOWEST_FREE[in_use]
         if event_id < 0:
             raise self._no_event(keys.event)
-        taken[keys.event] |= 1 << event_id
+        taken[keys.event] = in_use | 1 << event_id
         buffer.state = QUEUED
-        self._fifo.append(buffer)
-        emit_flag(keys.set[event_id], _frame(1))
+        fifo.append(buffer)
+        pending = recorder.pending + _ENQUE
+        frame = _frame(1)
+        key = keys.set[event_id]
+        instr = recorder.flags.get((key, pending, id(frame.f_code), frame.f_lasti))
+        if instr is None:
+            recorder.pending = pending
+            emit_flag(key, frame)
+        else:
+            recorder.pending = 0
+            recorder.append(instr)
 
     def deque(self, dtype: Any, src_user_pos: TPosition | None = None, dst_user_pos: TPosition | None = None) -> Any:
         """The oldest tensor of the queue, for the pipe that it was handed to. Depth 0: fills the tensor given."""
-        RECORDER.pending += _DEQUE
+        recorder = RECORDER
         try:
             buffer = self._fifo.pop(0)
         except IndexError:
@@ -193,13 +212,22 @@ class TQueBind:
         event_id = buffer.queue_id
         buffer.queue_id = -1
         buffer.state = HELD
-        emit_flag(keys.wait[event_id], _frame(1))
         self._taken[keys.event] ^= 1 << event_id
+        pending = recorder.pending + _DEQUE
+        frame = _frame(1)
+        key = keys.wait[event_id]
+        instr = recorder.flags.get((key, pending, id(frame.f_code), frame.f_lasti))
+        if instr is None:
+            recorder.pending = pending
+            emit_flag(key, frame)
+        else:
+            recorder.pending = 0
+            recorder.append(instr)
         return buffer.tensors.get(dtype) or self._first_tensor(buffer, dtype)
 
     def free_tensor(self, tensor: LocalTensor) -> None:
         """Give the buffer back: it may be filled again when everything issued so far on this pipe is complete."""
-        RECORDER.pending += _FREE
+        recorder = RECORDER
         try:
             buffer = self._by_number[tensor.buffer]
         except (KeyError, AttributeError):
@@ -208,13 +236,22 @@ class TQueBind:
             raise self._bad_free(buffer)
         keys = self._free_keys
         taken = self._taken
-        event_id = LOWEST_FREE[taken[keys.event]]
+        in_use = taken[keys.event]
+        buffer.free_id = event_id = LOWEST_FREE[in_use]
         if event_id < 0:
             raise self._no_event(keys.event)
-        taken[keys.event] |= 1 << event_id
-        buffer.free_id = event_id
+        taken[keys.event] = in_use | 1 << event_id
         buffer.state = IDLE
-        emit_flag(keys.set[event_id], _frame(1))
+        pending = recorder.pending + _FREE
+        frame = _frame(1)
+        key = keys.set[event_id]
+        instr = recorder.flags.get((key, pending, id(frame.f_code), frame.f_lasti))
+        if instr is None:
+            recorder.pending = pending
+            emit_flag(key, frame)
+        else:
+            recorder.pending = 0
+            recorder.append(instr)
 
     # -- the rare paths -----------------------------------------------------------------------------------------
 
@@ -289,10 +326,10 @@ class TQueBind:
             return self._uninitialised("deque")
         return KernelError(f"deque: {self.describe()} is empty: every deque needs an enque before it")
 
-    def _no_event(self, event: HardEvent) -> KernelError:
+    def _no_event(self, event: int) -> KernelError:
         return KernelError(
-            f"{self.describe()}: all {EVENT_IDS} event ids of HardEvent.{event.name} are taken; a core has {EVENT_IDS} "
-            "per event, so at most 8 buffers of one position can be used at a time"
+            f"{self.describe()}: all {EVENT_IDS} event ids of HardEvent.{HardEvent(event).name} are taken; a core has "
+            f"{EVENT_IDS} per event, so at most 8 buffers of one position can be used at a time"
         )
 
     # -- questions ----------------------------------------------------------------------------------------------
