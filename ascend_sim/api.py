@@ -12,7 +12,7 @@ from ascend_sim.host.arrays import random_inputs
 from ascend_sim.host.device import Device, L2State, Launch
 from ascend_sim.host.execute import OperatorRun, run_operator
 from ascend_sim.host.operator import Operator
-from ascend_sim.host.planning import DEFAULT_SOC, infer_shapes, tiling
+from ascend_sim.host.planning import DEFAULT_SOC, infer_shapes, plan, tiling
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import TensorInfo, infos_text, tensor_info
 from ascend_sim.report.result import OperatorResult, Result
@@ -102,6 +102,7 @@ def run_call(
     on = Device(chip, values=values, l2=l2, core_filter=core)
     given = operator.bind_inputs(inputs)
     if values:
+        plan(operator, given, attrs, chip, cann=cann)  # refused calls are not worth their random values
         given = _filled(given, seed)
     done = run_operator(operator, given, attrs, on, cann=cann)
     return _operator_result(done, time.perf_counter() - begin)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ascend_sim.program import PipeID, Program, SyncWork
-from ascend_sim.report.metrics import Metrics
+from ascend_sim.report.metrics import PIPES, Metrics
 from ascend_sim.report.style import percent
 from ascend_sim.report.waits import Wait, pipe_name
 from ascend_sim.soc import Parameter, Soc
 from ascend_sim.timeline import Cause, Timeline
 
 WORTH_A_NOTE = 0.02  # share of the AIV time from which on a wait is worth a note
+BUSY_SHARE = 0.8  # msprof's advice calls a pipe the limit from 80 % on
 _QUEUES = {
     PipeID.PIPE_V: "timing.queues.vector_entries",
     PipeID.PIPE_MTE2: "timing.queues.mte2_entries",
@@ -41,12 +42,17 @@ def _assumed(program: Program, metrics: Metrics, chip: Soc, assumed: Mapping[str
         yield f"more blocks than cores: {found.path} = {_value(found)} is assumed"
     for pipe, path in _QUEUES.items():
         share = sum(w.share for w in metrics.waits if w.cause is Cause.QUEUE and w.instr.pipe is pipe)
-        if path in assumed and share >= WORTH_A_NOTE:
+        if path in assumed and share >= WORTH_A_NOTE and not _is_the_limit(pipe, metrics):
             yield (
                 f"the scalar unit waits {percent(share)} of the AIV time for room in the queue of "
                 f"aiv_{pipe_name(pipe)}: {path} = {_value(assumed[path])} is assumed"
             )
     yield from _tails(metrics, assumed)
+
+
+def _is_the_limit(pipe: PipeID, metrics: Metrics) -> bool:
+    """Whether the pipe is busy nearly all the time: then a deeper queue would only hold more of the same work."""
+    return PIPES[metrics.bound] is pipe and metrics.pipes[metrics.bound].ratio >= BUSY_SHARE
 
 
 def _tails(metrics: Metrics, assumed: Mapping[str, Parameter]) -> Iterator[str]:

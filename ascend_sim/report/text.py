@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ascend_sim.program import Instr
+from ascend_sim.report.assumptions import BUSY_SHARE
 from ascend_sim.report.metrics import hit_ratio
 from ascend_sim.report.rows import LABEL_COLUMNS, list_rows, row, rows
 from ascend_sim.report.strip import Strip, first_tiles
@@ -18,7 +19,6 @@ from ascend_sim.timeline import Cause
 if TYPE_CHECKING:
     from ascend_sim.report.result import Result
 
-BUSY = 0.8  # msprof's advice calls a pipe the limit from 80 % on
 _WAITS_OF_LIMIT, _WAITS_OF_OTHERS = 4, 3
 
 
@@ -99,7 +99,7 @@ def _limit_text(result: Result) -> str:
     name = f"aiv_{result.bound}"
     if not use.ratio:
         return "nothing to do"
-    if use.ratio >= BUSY:
+    if use.ratio >= BUSY_SHARE:
         return f"{name}: busy {percent(use.ratio)} of the AIV time"
     return f"{name}, only {percent(use.ratio)} busy: waits decide, not one pipe's work"
 

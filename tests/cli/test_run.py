@@ -8,6 +8,7 @@ import pytest
 
 OP = "inplace_partial_rotary_mul"
 SMALL = ["-i", "x=2,8,2,32:float32", "-i", "r1=2,8,1,16:float32", "-i", "r2=2,8,1,16:float32"]
+HUGE = [text.replace("=2,8,", "=9999999,9999999,") for text in SMALL]
 SLICE = ["--attr", "partial_slice=8,24"]
 STABLE_KEYS = {
     "op", "soc", "variant", "tiling", "values", "duration_us", "launch_us", "aiv_time_us", "pipes", "bound",
@@ -138,6 +139,8 @@ def test_wrong_values_end_with_exit_code_3(cli, monkeypatch):
         ([OP, "-i", "x=@no.npy"], "input x: cannot read 'no.npy': there is no such file"),
         ([OP, "-i", "x=1,2,3,4:int8", *SMALL[2:]], "InplacePartialRotaryMul: "),
         ([OP, "-i", "x=1,2:float32", *SMALL[2:]], "InplacePartialRotaryMul: "),
+        ([OP, "-i", "x=9999999,9999999,2,32:float32", *SMALL[2:], *SLICE], "InplacePartialRotaryMul: x is (9999999, "),
+        ([OP, *HUGE, *SLICE], "not enough memory: Unable to allocate "),
         ([OP, "--l2", "hot"], "--l2 'hot': allowed are "),
         ([OP, "--seed", "x"], "Invalid value for '--seed': "),
         ([OP, "--save", "no/o.npz"], "cannot write the outputs to 'no/o.npz': there is no directory 'no'"),

@@ -49,6 +49,11 @@ def test_a_full_queue_counts_from_two_percent_on(wait, said):
     assert notes([hm.ADD, hm.MULS], times) == [text] * said
 
 
+def test_the_queue_of_a_pipe_that_is_always_busy_decides_nothing():
+    times = [(0, 0, 900, Cause.NONE, -1, 0), (500, 900, 1000, Cause.QUEUE, -1, 400)]
+    assert notes([hm.ADD, hm.ADD], times) == []
+
+
 def test_waits_for_assumed_tails():
     times = [*QUIET, (1, 30, 60, Cause.AUTO_SYNC, 0, 22)]
     text = "waits for results of Muls are 2.2 % of the AIV time: their timing.vector.tail_cycles are assumed"
