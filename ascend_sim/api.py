@@ -95,11 +95,12 @@ def run_call(
     seed: int = 0,
     l2: L2State = "warm",
     core: int | Collection[int] | None = None,
+    echo: bool = True,
     cann: str = "",
 ) -> OperatorResult:
     """`run` for an operator and a chip that are already loaded, inputs and attributes sorted."""
     begin = time.perf_counter()
-    on = Device(chip, values=values, l2=l2, core_filter=core)
+    on = Device(chip, values=values, l2=l2, core_filter=core, echo=echo)
     given = operator.bind_inputs(inputs)
     if values:
         plan(operator, given, attrs, chip, cann=cann)  # refused calls are not worth their random values

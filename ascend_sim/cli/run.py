@@ -55,6 +55,7 @@ def run_operator(request: RunRequest) -> int:
             seed=request.seed,
             l2=read_l2(request.l2),
             core=request.core,
+            echo=not request.json,
         )
     if request.save is not None:
         result.save(request.save)
@@ -76,6 +77,7 @@ def _check_files(request: RunRequest) -> None:
 
 def _print(result: Result, json: bool) -> None:
     if json:
+        typer.echo(result.output, err=True, nl=False)  # what kernels print must not spoil the JSON on stdout
         typer.echo(json_format.dumps(result.to_json(), indent=2))
     else:
         typer.echo(result.summary(style_for(sys.stdout)))

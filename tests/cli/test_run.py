@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from ascend_sim.asc.launch import Session
+
 OP = "inplace_partial_rotary_mul"
 SMALL = ["-i", "x=2,8,2,32:float32", "-i", "r1=2,8,1,16:float32", "-i", "r2=2,8,1,16:float32"]
 HUGE = [text.replace("=2,8,", "=9999999,9999999,") for text in SMALL]
@@ -125,6 +127,20 @@ def test_wrong_values_end_with_exit_code_3(cli, monkeypatch):
     assert "WRONG: max abs error " in answer.out
     assert "1 element wrong, first x[0, 0, 0, 8] is " in answer.out
     assert cli("run", OP, *SMALL, *SLICE, "--json").json["values"]["ok"] is False
+
+
+def test_what_kernels_print_does_not_spoil_the_json(cli, monkeypatch):
+    record = Session.record
+
+    def printing(self, order):
+        print("from the kernel")
+        return record(self, order)
+
+    monkeypatch.setattr(Session, "record", printing)
+    answer = cli("run", OP, *SMALL, *SLICE, "--json")
+    assert answer.json["op"] == OP
+    assert answer.err == "from the kernel\n"
+    assert cli("run", OP, *SMALL, *SLICE).out.startswith("from the kernel\n")
 
 
 @pytest.mark.parametrize(
