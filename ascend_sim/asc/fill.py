@@ -11,18 +11,20 @@ import numpy as np
 
 from ascend_sim.asc import checks
 from ascend_sim.asc.forms import mask_argument
-from ascend_sim.asc.issue import Hit, counted_walk, dense_layout, lanes_of, make_hit, masked_walk
-from ascend_sim.asc.operands import BLOCK_BYTES, element, refuse, whole
-from ascend_sim.asc.params import CopyRepeatParams
+from ascend_sim.asc.issue import Hit, counted_walk, dense_layout, lanes_of, make_hit, make_instr, masked_walk
+from ascend_sim.asc.operands import BLOCK_BYTES, element, fits, refuse, whole
+from ascend_sim.asc.params import BrcbRepeatParams, CopyRepeatParams
 from ascend_sim.asc.recorder import RECORDER
+from ascend_sim.asc.regions import overlap
 from ascend_sim.asc.state import CoreState
 from ascend_sim.asc.tensors import LocalTensor
+from ascend_sim.asc.views import strided
 from ascend_sim.asc.walk import Layout, Walk
 from ascend_sim.isa.enums import MaskMode
-from ascend_sim.isa.moves import COPY, DUPLICATE
-from ascend_sim.program import VectorWork
+from ascend_sim.isa.moves import BRCB, COPY, DUPLICATE
+from ascend_sim.program import Access, Memory, Region, VectorWork
 
-__all__ = ["copy", "duplicate"]
+__all__ = ["brcb", "copy", "duplicate"]
 
 MAX_UINT16 = 0xFFFF
 MAX_COPY_REPEAT_STRIDE = 4095
@@ -162,3 +164,57 @@ def _copy_walk(dst: LocalTensor, mask: Any, repeats: int, is_set_mask: Any) -> t
     _, after = masked_walk(COPY, lanes, mask, repeats, is_set_mask)
     count = whole(COPY.name, "mask", after.mask[0], 1, 1 << 20, "elements of a repeat in Counter mode")
     return Walk.masked(count, repeats, (1 << count) - 1), after
+
+
+def brcb(dst: LocalTensor, src0: LocalTensor, repeat_times: Any, repeat_params: Any) -> None:
+    """Brcb: element i of src0 fills block i of dst, 8 elements and 8 blocks a repeat.
+
+    `repeat_params` is BrcbRepeatParams, strides of dst in 32 B blocks; a `dst_blk_stride` of 0 counts as 1. src0 is
+    read element after element.
+    """
+    frame = _getframe(1)
+    rec = RECORDER
+    try:
+        key = (
+            brcb, dst.key, src0.key, repeat_times, repeat_params.key, rec.pending, rec.state,
+            id(frame.f_code), frame.f_lasti,
+        )  # fmt: skip
+        hit = rec.cache.get(key)
+    except (AttributeError, TypeError):
+        hit = key = None
+    if hit is None:
+        hit = rec.cache[key] = _build_brcb(frame, dst, src0, repeat_times, repeat_params)
+    play(hit)
+
+
+def _build_brcb(frame: FrameType, dst: LocalTensor, src0: LocalTensor, repeat_times: Any, params: Any) -> Hit:
+    row = BRCB
+    checks.check_tensors(row, (("dst", dst), ("src0", src0)))
+    if not isinstance(params, BrcbRepeatParams):
+        refuse(row.name, f"repeat_params must be BrcbRepeatParams, not {type(params).__name__}")
+    repeats = checks.check_repeats(row, repeat_times)
+    block = checks.check_stride(row, "dst_blk_stride", params.dst_blk_stride, MAX_UINT16) or 1
+    repeat = checks.check_stride(row, "dst_rep_stride", params.dst_rep_stride, MAX_UINT16)
+    size, lanes = dst.dtype.itemsize, lanes_of(dst)
+    walk = Walk.masked(lanes, repeats, (1 << lanes) - 1)
+    target = Layout(dst.dtype, dst.addr, block * BLOCK_BYTES, repeat * BLOCK_BYTES)
+    fits(row.name, "dst", dst, target.end(walk) - dst.addr)
+    fits(row.name, "src0", src0, 8 * repeats * size)
+    reads = (Region(Memory.UB, src0.addr, 8 * repeats * size),) if repeats else ()
+    writes = target.regions(walk)
+    if overlap(reads, writes):
+        refuse(row.name, f"src0 (UB byte {src0.addr} on) and dst (UB byte {dst.addr} on) overlap, they must not")
+    accesses = (target.access(walk), Access(src0.addr, 1, BLOCK_BYTES, 8 * size)) if repeats else ()
+    work = VectorWork(dst.dtype.name, lanes, repeats, walk.elements, False, accesses, sets_mask=False)
+    instr = make_instr(frame, row, work, reads, writes)
+    if not RECORDER.values or not repeats:
+        return instr, None, RECORDER.state
+    shape, strides = (8, BLOCK_BYTES // size), (target.block_stride, size)
+    filled = [strided(RECORDER.ub, target.shifted(r), shape, strides) for r in range(repeats)]
+    source = strided(RECORDER.ub, Layout(src0.dtype, src0.addr, 0, 0), (repeats, 8, 1), (8 * size, size, size))
+
+    def run() -> None:
+        for r, view in enumerate(filled):
+            view[...] = source[r]
+
+    return instr, run, RECORDER.state

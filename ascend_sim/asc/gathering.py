@@ -7,20 +7,19 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ascend_sim.asc import checks
 from ascend_sim.asc.fill import MAX_UINT16, play
 from ascend_sim.asc.forms import mask_argument
 from ascend_sim.asc.issue import Hit, lanes_of, make_instr, mask_bits, masked_walk
+from ascend_sim.asc.offsets import OffsetReader, in_place_check
 from ascend_sim.asc.operands import BLOCK_BYTES, fits, refuse, whole
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import FULL_WORD, CoreState
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.views import element_indices, typed
 from ascend_sim.asc.walk import Bytes, Layout, Walk
-from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType, uint8, uint16, uint32, uint64
 from ascend_sim.isa.enums import MaskMode
 from ascend_sim.isa.moves import GATHER
@@ -29,7 +28,6 @@ from ascend_sim.program import Memory, Region, VectorWork
 __all__ = ["gather"]
 
 RAW = {1: uint8, 2: uint16, 4: uint32, 8: uint64}  # moves need bits, not numbers
-Indices = npt.NDArray[np.int64]
 
 
 def gather(
@@ -129,13 +127,13 @@ def _counted(dst: LocalTensor, lanes: int, count: Any) -> tuple[Walk, CoreState]
 
 
 def gather_run(ub: Bytes, walk: Walk, dst: Layout, offsets: Layout, source: Region) -> Callable[[], None]:
-    """The function that gathers; it works out the indices again only when the offsets have changed."""
+    """The function that gathers."""
     size = dst.dtype.itemsize
-    raw = RAW[size]
-    pick = OffsetReader(ub, walk, offsets, source, size)
-    values = ub[source.start : source.start + source.length].view(raw.numpy)
-    out, where = output(ub, walk, dst, raw)
-    hazard = in_place_check(walk, dst, source)
+    pick = OffsetReader(GATHER.name, "src_offset", ub, walk, offsets, source, size)
+    values = ub[source.start : source.start + source.length].view(RAW[size].numpy)
+    out, where = output(ub, walk, dst, RAW[size])
+    repeat, lane = walk.active()
+    hazard = in_place_check(GATHER.name, repeat, dst.at(repeat, lane), size, source)
 
     def run() -> None:
         indices, changed = pick.read()
@@ -153,69 +151,3 @@ def output(ub: Bytes, walk: Walk, dst: Layout, raw: DataType) -> tuple[npt.NDArr
     if walk.dense and layout.contiguous(walk):
         return flat[: walk.elements], slice(None)
     return flat, element_indices(walk, layout)
-
-
-class OffsetReader:
-    """Turns the byte offsets of the active lanes into element indices from `source.start` on, checked."""
-
-    __slots__ = ("_active", "_bytes", "_indices", "_known", "_limit", "_size", "_typed")
-
-    def __init__(self, ub: Bytes, walk: Walk, offsets: Layout, source: Region, size: int) -> None:
-        self._typed = typed(ub, offsets)
-        dense = walk.dense and offsets.contiguous(walk)
-        self._active: Any = slice(walk.elements) if dense else element_indices(walk, offsets)
-        self._size = size
-        self._limit = source.length
-        self._known = b""
-        self._indices: Indices = np.empty(0, np.int64)
-
-    def read(self) -> tuple[Indices, bool]:
-        """The indices, and whether they differ from those of the last call."""
-        offsets = self._typed[self._active]
-        now = offsets.tobytes()
-        if now == self._known:
-            return self._indices, False
-        self._check(offsets)
-        self._indices = offsets.astype(np.int64) // self._size
-        self._known = now
-        return self._indices, True
-
-    def _check(self, offsets: npt.NDArray[np.uint32]) -> None:
-        beyond = offsets > self._limit - self._size if self._limit >= self._size else np.ones(len(offsets), np.bool_)
-        if beyond.any():
-            at = int(beyond.argmax())
-            raise KernelError(
-                f"Gather: src_offset of active element {at} is {offsets[at]} B, allowed are 0.."
-                f"{self._limit - self._size} (src holds {self._limit} B behind src_base)"
-            )
-        odd = offsets % self._size != 0
-        if odd.any():
-            at = int(odd.argmax())
-            raise KernelError(
-                f"Gather: src_offset of active element {at} is {offsets[at]} B, allowed are multiples of "
-                f"{self._size} B, the size of an element"
-            )
-
-
-def in_place_check(walk: Walk, dst: Layout, source: Region) -> Callable[[Indices], None] | None:
-    """A check that no repeat reads what an earlier one wrote; None when dst and src do not touch."""
-    if dst.end(walk) <= source.start or source.start + source.length <= dst.start:
-        return None
-    size = dst.dtype.itemsize
-    repeat, lane = walk.active()
-    low = min(dst.start, source.start)
-    high = max(dst.end(walk), source.start + source.length)
-    first_writer = np.full((high - low) // size, walk.repeats, np.int64)
-    first_writer[((dst.at(repeat, lane) - low) // size)[::-1]] = repeat[::-1]
-    writer_of_source = first_writer[(source.start - low) // size :]
-
-    def check(indices: Indices) -> None:
-        bad = writer_of_source[indices] < repeat
-        if bad.any():
-            at = int(bad.argmax())
-            raise KernelError(
-                f"Gather: dst overlaps src, and active element {at} (repeat {repeat[at]}) reads what repeat "
-                f"{writer_of_source[indices[at]]} has written: gather into another buffer"
-            )
-
-    return check

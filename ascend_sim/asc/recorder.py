@@ -69,6 +69,7 @@ class Recorder:
         "cmp_mask",
         "flags",
         "gm_append",
+        "kept_counts",
         "launch",
         "pending",
         "places",
@@ -94,6 +95,7 @@ class Recorder:
         self.pending = 0
         self.state: CoreState = DEFAULT_STATE
         self.cmp_mask: Any = None  # numpy uint8[16], the compare-mask register; data, so never part of a key
+        self.kept_counts: dict[int, Any] = {}  # what each block's last gather_mask kept
         self.arch = ""
         self.block = -1
         self.block_dim = 0

@@ -162,7 +162,9 @@ class LocalTensor:
 
     def get_phy_addr(self, offset: int = 0) -> int:
         """Byte address in the unified buffer of element `offset`."""
-        return self.addr + int(offset) * self.dtype.itemsize
+        address = self.addr + int(offset) * self.dtype.itemsize
+        RECORDER.cache["get_phy_addr", address] = self.dtype  # trans_data_to_5hd takes its element type from here
+        return address
 
     def get_position(self) -> TPosition:
         return self.position

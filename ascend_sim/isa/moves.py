@@ -144,3 +144,69 @@ SCATTER = declare(
         count_only={"3510": B8},
     )
 )
+
+
+def _gather_mask(*groups: tuple[tuple[DataType, ...], DataType]) -> tuple[tuple[DataType, ...], ...]:
+    """dst, src0 and a tensor of pattern bits as wide as the data."""
+    return tuple((dtype, dtype, bits) for dtypes, bits in groups for dtype in dtypes)
+
+
+GATHER_MASK = declare(
+    Row(
+        "GatherMask",
+        "gather_mask",
+        PipeID.PIPE_V,
+        "gather_mask",
+        "GatherMask",
+        {
+            "2201": _gather_mask((B16, t.uint16), (B32, t.uint32)),
+            "3510": _gather_mask((B8, t.uint8), (B16, t.uint16), (B32, t.uint32)),
+        },
+        note="dst = the elements of src0 whose pattern bit is set, packed",
+    )
+)
+GATHER_MASK_COUNT = declare(
+    Row(
+        "GetGatherMaskRemainCount",
+        "get_gather_mask_remain_count",
+        PipeID.PIPE_S,
+        "scalar",
+        "get_value",
+        note="how many elements the last GatherMask kept",
+    )
+)
+_SQUARE = (t.int16, t.uint16, t.float16)
+TRANSPOSE = declare(
+    Row(
+        "Transpose",
+        "transpose",
+        PipeID.PIPE_V,
+        "transpose",
+        "Transpose",
+        both(_SQUARE),
+        note="dst = src turned, 16x16",
+    )
+)
+_LAYOUT = (*B8, t.int16, t.uint16, t.float16, *B32)
+TRANSPOSE_LAYOUT = declare(
+    Row(
+        "Transpose",
+        "transpose_layout",
+        PipeID.PIPE_V,
+        "sequence",
+        "Transpose",
+        both(_LAYOUT, (*_LAYOUT, t.bfloat16)),
+        note="NCHW <-> NHWC: a sequence of TransDataTo5HD and DataCopy",
+    )
+)
+TRANS_DATA_TO_5HD = declare(
+    Row(
+        "TransDataTo5HD",
+        "trans_data_to_5hd",
+        PipeID.PIPE_V,
+        "trans_data_to_5hd",
+        "TransDataTo5HD",
+        both(_LAYOUT, (*_LAYOUT, t.bfloat16)),
+        note="16 blocks of src turned into 16 blocks of dst",
+    )
+)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import settings
 
 from ascend_sim.asc.memory import GlobalMemory
 from ascend_sim.asc.recorder import RECORDER
@@ -90,3 +91,8 @@ def refused(call: Any, text: str) -> None:
     with pytest.raises(KernelError) as caught:
         call()
     assert str(caught.value) == text, f"got: {caught.value}"
+
+
+def some(examples: int) -> settings:
+    """That many random examples, without a time limit for each: the machine that runs the tests may be busy."""
+    return settings(max_examples=examples, deadline=None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from isa_bench import Bench, random_bytes, region_bytes
+from isa_bench import Bench, random_bytes, region_bytes, some
 
 from ascend_sim import asc
 from ascend_sim.asc.params import (
@@ -31,6 +31,7 @@ def gm_array(dtype: DataType, seed: int = 1) -> Any:
     return random_bytes(GM_BYTES, seed).view(dtype.numpy)
 
 
+@some(30)
 @given(DTYPES, st.integers(0, 40), st.integers(0, 50), st.integers(0, 100))
 def test_count_from_gm_moves_the_elements(dtype: DataType, blocks: int, addr_block: int, offset: int) -> None:
     data = gm_array(dtype)
@@ -52,6 +53,7 @@ def test_count_from_gm_moves_the_elements(dtype: DataType, blocks: int, addr_blo
             assert region_bytes(bench.last.writes) == {(Memory.UB, addr_block * 32 + i) for i in range(nbytes)}
 
 
+@some(30)
 @given(DTYPES, st.integers(1, 40), st.integers(0, 50), st.integers(0, 100))
 def test_count_to_gm_moves_the_elements(dtype: DataType, blocks: int, addr_block: int, offset: int) -> None:
     data = np.zeros(GM_BYTES // dtype.itemsize, dtype.numpy)
@@ -70,6 +72,7 @@ def test_count_to_gm_moves_the_elements(dtype: DataType, blocks: int, addr_block
         assert list(bench.core.gm_addresses) == [512 + start]
 
 
+@some(30)
 @given(st.integers(0, 5), st.integers(0, 4), st.integers(0, 4), st.integers(0, 4), st.booleans())
 def test_bursts_with_gaps(count: int, length: int, src_gap: int, dst_gap: int, to_ub: bool) -> None:
     data = gm_array(t.float16)
@@ -104,6 +107,7 @@ def test_bursts_with_gaps(count: int, length: int, src_gap: int, dst_gap: int, t
             assert not bench.core.instrs
 
 
+@some(30)
 @given(st.integers(0, 6), st.integers(0, 10), st.integers(0, 4), st.integers(0, 4))
 def test_bursts_inside_ub(count: int, length: int, src_gap: int, dst_gap: int) -> None:
     with Bench(ub_bytes=UB_BYTES) as bench:
@@ -153,7 +157,7 @@ def pad_reference(
         ub[start : start + len(body)] = body
 
 
-@settings(max_examples=200)
+@some(60)
 @given(
     DTYPES,
     st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(0, 70), st.integers(0, 3)),
@@ -197,6 +201,7 @@ def test_pad_from_gm(
         }
 
 
+@some(30)
 @given(
     DTYPES,
     st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(0, 3), st.integers(0, 70)),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from isa_bench import Bench, random_bytes, refused, region_bytes
+from isa_bench import Bench, random_bytes, refused, region_bytes, some
 
 from ascend_sim import asc
 from ascend_sim.asc.params import CopyRepeatParams, UnaryRepeatParams
@@ -39,6 +39,7 @@ def active(mask: int | list[int], lanes: int) -> list[int]:
 MASKS = st.one_of(st.integers(1, 64), st.lists(st.integers(1, (1 << 64) - 1), min_size=2, max_size=2))
 
 
+@some(30)
 @given(st.sampled_from(MOVED), st.integers(0, 700), st.integers(-40000, 40000))
 def test_duplicate_by_count(dtype: DataType, count: int, value: int) -> None:
     with Bench(ub_bytes=UB_BYTES) as bench:
@@ -54,6 +55,7 @@ def test_duplicate_by_count(dtype: DataType, count: int, value: int) -> None:
         assert len(region_bytes(bench.last.writes)) == count * dtype.itemsize
 
 
+@some(30)
 @given(st.sampled_from(MOVED), MASKS, st.integers(0, 5), st.integers(1, 3), st.integers(0, 20))
 def test_duplicate_by_mask(
     dtype: DataType, mask: int | list[int], repeats: int, block_stride: int, repeat_stride: int
@@ -73,6 +75,7 @@ def test_duplicate_by_mask(
         assert region_bytes(bench.last.writes) == written
 
 
+@some(30)
 @given(
     st.sampled_from(MOVED),
     MASKS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from isa_bench import Bench, random_bytes, refused, region_bytes
+from isa_bench import Bench, random_bytes, refused, region_bytes, some
 
 from ascend_sim import asc
 from ascend_sim.isa import dtypes as t
@@ -16,6 +16,7 @@ MOVED = (t.int16, t.uint16, t.float16, t.bfloat16, t.int32, t.uint32, t.float32)
 UB_BYTES = 1 << 15
 
 
+@some(30)
 @given(st.sampled_from(MOVED), st.integers(0, 600), st.integers(0, 20), st.integers(0, 1000))
 def test_count_form(dtype: DataType, count: int, base: int, seed: int) -> None:
     size, base = dtype.itemsize, base * dtype.itemsize
@@ -40,6 +41,7 @@ def test_count_form(dtype: DataType, count: int, base: int, seed: int) -> None:
             assert region_bytes(bench.last.writes) == {(int(Memory.UB), 4096 + i) for i in range(count * size)}
 
 
+@some(30)
 @given(
     st.sampled_from(MOVED),
     st.one_of(st.integers(1, 64), st.lists(st.integers(1, (1 << 64) - 1), min_size=2, max_size=2)),
@@ -87,18 +89,19 @@ def test_refusals_of_offsets() -> None:
         bench.view(offsets)[70] = 0
         refused(
             lambda: asc.gather(x, x, offsets, 0, 128),
-            "Gather: dst overlaps src, and active element 70 (repeat 1) reads what repeat 0 has written: gather into "
-            "another buffer",
+            "Gather: dst overlaps its source, and repeat 1 reads what repeat 0 has written (active element 70): gather "
+            "into another buffer",
         )
         bench.view(offsets)[70] = 6
         refused(
             lambda: asc.gather(y, x, offsets, 0, 128),
-            "Gather: src_offset of active element 70 is 6 B, allowed are multiples of 4 B, the size of an element",
+            "Gather: src_offset[70] (of the active ones) is 6 B, allowed are multiples of 4 B",
         )
         bench.view(offsets)[70] = 500
         refused(
             lambda: asc.gather(y, x, offsets, 16, 128),
-            "Gather: src_offset of active element 70 is 500 B, allowed are 0..492 (src holds 496 B behind src_base)",
+            "Gather: src_offset[70] (of the active ones) is 500 B, allowed are 0..492: the tensor holds 496 B from its "
+            "base on",
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from isa_bench import Bench, refused
+from isa_bench import Bench, refused, some
 
 from ascend_sim import asc
 from ascend_sim.asc.params import DataCopyExtParams
@@ -65,6 +65,7 @@ def test_mask_refusals() -> None:
         )
 
 
+@some(30)
 @given(
     st.sampled_from(ATOMIC),
     st.sampled_from(["add", "max", "min"]),
