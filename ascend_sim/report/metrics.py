@@ -7,7 +7,6 @@ barriers are not work); times and ratios are means over the blocks, as msprof pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -156,8 +155,3 @@ def memory_json(memory: MemoryCounters) -> dict[str, Any]:
         "l2_read_hit_ratio": hit_ratio(memory.l2_read_hit_bytes, memory.read_bytes),
         "l2_write_hit_ratio": hit_ratio(memory.l2_write_hit_bytes, memory.written_bytes),
     }
-
-
-def slowest(metrics: Metrics, cores: Sequence[CoreTimeline]) -> CoreTimeline | None:
-    """The block with the longest AIV time."""
-    return cores[int(np.argmax(metrics.aiv_cycles))] if len(cores) else None
