@@ -22,7 +22,7 @@ from ascend_sim.asc.output import OutputFilter
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import DEFAULT_STATE, CoreState
 from ascend_sim.asc.trouble import explain
-from ascend_sim.errors import KernelError, UnsupportedError
+from ascend_sim.errors import InputError, KernelError, UnsupportedError
 from ascend_sim.program import CoreProgram, Program
 
 _UNSET_BYTE = 0xFF
@@ -228,6 +228,9 @@ def launch(
 
 
 def _record(session: Session, device: DeviceLike) -> Program:
+    order = range(len(session.blocks)) if device.block_order is None else device.block_order
+    if sorted(order) != list(range(len(session.blocks))):
+        raise InputError(f"block_order {list(order)}: must name each of the blocks 0..{len(session.blocks) - 1} once")
     recorder = RECORDER
     recorder.clear()
     recorder.launch = session
@@ -236,7 +239,6 @@ def _record(session: Session, device: DeviceLike) -> Program:
     recorder.values = device.values
     recorder.ub_bytes = device.ub_bytes
     recorder.ub = np.empty(device.ub_bytes, np.uint8) if device.values else None
-    order = device.block_order or range(len(session.blocks))
     output = device.output_filter()
     try:
         with output:

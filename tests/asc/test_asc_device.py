@@ -73,6 +73,14 @@ def test_values_do_not_change_the_time(values: bool) -> None:
     assert durations[0] == durations[1] == durations[2]
 
 
+def test_timing_can_be_left_out() -> None:
+    x, y = arrays()
+    with Device(timing=False) as device:
+        copy_rows[4](x, y, 256)
+    assert np.array_equal(x, y)
+    assert device.launches[0].timeline.cores == []
+
+
 def test_devices_nest() -> None:
     x, y = arrays()
     with Device() as outer:
@@ -154,6 +162,11 @@ def test_options() -> None:
     assert [launch.program.auto_sync for launch in device.launches] == [False, True]
 
 
+def _launch_in_order(order: list[int]) -> None:
+    with Device(block_order=order):
+        copy_rows[2](*arrays(), 8)
+
+
 def function_with(parameter: str) -> Any:
     namespace: dict[str, Any] = {}
     exec(f"def body({parameter}): ...", namespace)
@@ -207,6 +220,11 @@ def function_with(parameter: str) -> Any:
             UnsupportedError,
             "Ascend950PR_9589 cannot run kernels yet: its vector core (architecture 3510) is not simulated; simulated "
             "are ascend910b and ascend910_93",
+        ),
+        (
+            lambda: _launch_in_order([0, 0]),
+            InputError,
+            "block_order [0, 0]: must name each of the blocks 0..1 once",
         ),
         (lambda: Device(l2="tepid"), InputError, "l2 'tepid': allowed are 'warm' and 'cold'"),
     ],

@@ -40,7 +40,7 @@ def run(
     tiling = plan(OP, plain, attrs, soc)
     with Device(soc, values=values, block_order=block_order) as device:
         if not timed:
-            device.machine = None
+            device.timing = False
         tensors = inputs if values else {name: DeviceArray(*info) for name, info in plain.items()}
         OP.launch(Call(tensors=tensors, attrs=attrs, tiling=tiling, arch=soc.arch))
     return Ran(tiling, soc, device.launches[-1])
