@@ -85,12 +85,19 @@ def dtypes(row: Row, arch: str, *given: DataType) -> None:
 
 def element(dtype: DataType, value: Any) -> np.generic:
     """`value` as one element of `dtype`: floats round to nearest even, integers wrap as a C conversion does."""
-    if dtype.is_float:
-        with np.errstate(over="ignore"):
-            result: np.generic = (
-                np.float32(value).astype(dtype.numpy) if dtype.itemsize < 4 else dtype.numpy.type(value)
-            )
-        return result
+    try:
+        return _float_element(dtype, value) if dtype.is_float else _integer_element(dtype, value)
+    except (OverflowError, TypeError, ValueError):
+        raise KernelError(f"{value!r} cannot be an element of {dtype.name}") from None
+
+
+def _float_element(dtype: DataType, value: Any) -> np.generic:
+    with np.errstate(over="ignore"):
+        exact: np.generic = dtype.numpy.type(value) if dtype.itemsize >= 4 else np.float32(value).astype(dtype.numpy)
+        return exact
+
+
+def _integer_element(dtype: DataType, value: Any) -> np.generic:
     bits = dtype.itemsize * 8
     number = int(value) & ((1 << bits) - 1)
     if dtype.name.startswith("int") and number >> (bits - 1):

@@ -78,6 +78,8 @@ def pad_filler(pad: DataCopyPadExtParams | DataCopyPadParams, dtype: DataType) -
     first = pad.left_padding == 0 and pad.right_padding == 0
     if not pad.is_pad:
         value = RECORDER.state.register("pad")
+        if value and not first and dtype.itemsize == 8:
+            refuse(OP, f"set_pad_value set {value}, allowed is 0 for 64-bit types such as {dtype.name}")
         return Filler(dtype, first, None if value is None else element(dtype, value)), None
     changed = RECORDER.state.with_register("pad", pad.padding_value)
     return Filler(dtype, first, element(dtype, pad.padding_value)), None if changed is RECORDER.state else changed

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CacheMode", "CacheRwMode", "GlobalAddress", "GlobalTensor", "LocalTensor", "TPosition"]
 
 _SET_GLOBAL_BUFFER = CALL_UNIT[ScalarCall.SET_GLOBAL_BUFFER]
+_ADDRESS = 2 * CALL_UNIT[ScalarCall.ALU]  # scale the index, add it
 
 
 class TPosition(IntEnum):
@@ -250,7 +251,9 @@ class GlobalTensor:
     def __getitem__(self, index: Any) -> GlobalTensor:
         """`g[i]` and `g[i:]`: the tensor from element i on."""
         elements = index.start if index.__class__ is slice and index.stop is None and index.step is None else index
-        if not isinstance(elements, int):
+        if elements.__class__ is not int:
+            if isinstance(elements, int):
+                RECORDER.pending += _ADDRESS  # a run-time scalar; addresses have 64 bits, whatever its width
             elements = element_offset(index)
         view = _new_global(GlobalTensor)
         try:

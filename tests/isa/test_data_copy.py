@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from isa_bench import Bench, random_bytes, region_bytes, some
+from isa_bench import Bench, random_bytes, refused, region_bytes, some
 
 from ascend_sim import asc
 from ascend_sim.asc.params import (
@@ -277,3 +277,41 @@ def test_without_values_nothing_but_the_record_is_made() -> None:
         asc.data_copy(src, dst, 64)
         asc.data_copy(dst, dst[0], 64)
         assert [instr.pipe.name for instr in bench.core.instrs] == ["PIPE_MTE2", "PIPE_MTE3", "PIPE_V"]
+
+
+def test_run_time_scalars_count_and_index_without_a_trace() -> None:
+    """Indices may pass 2**31 bytes whatever their width, and nothing but the address is charged."""
+    with Bench(values=False) as bench:
+        src, dst = bench.gm(np.zeros(1, np.int16)), bench.local(t.int16, 0, 64)
+        src.allocation.nbytes = 6 << 30
+        count, index = asc.number(64, t.int32), asc.number(1_500_000_000, t.int32)
+        view = src[index]
+        address_only = RECORDER.pending
+        asc.data_copy(dst, view, count)
+        assert (bench.last.scalar_calls, RECORDER.pending) == (address_only, 0)
+        assert bench.core.gm_addresses[0] == 512 + 3_000_000_000
+
+
+def test_set_pad_value_of_64_bit_types_is_zero() -> None:
+    with Bench() as bench:
+        src, dst = bench.gm(np.arange(8)), bench.local(t.int64, 0, 8)
+        params = DataCopyExtParams(1, 16)
+        asc.set_pad_value(0)
+        asc.data_copy_pad(dst, src, params, DataCopyPadExtParams(t.int64, False, 0, 1))
+        assert bench.view(dst)[:4].tolist() == [0, 1, 0, 0]
+        asc.set_pad_value(3)
+        refused(
+            lambda: asc.data_copy_pad(dst, src, params, DataCopyPadExtParams(t.int64, False, 0, 1)),
+            "DataCopyPad: set_pad_value set 3, allowed is 0 for 64-bit types such as int64",
+        )
+
+
+def test_pad_value_that_is_no_number_of_the_type() -> None:
+    with Bench() as bench:
+        src, dst = bench.gm(np.arange(8, dtype=np.int32)), bench.local(t.int32, 0, 8)
+        refused(
+            lambda: asc.data_copy_pad(
+                dst, src, DataCopyExtParams(1, 16), DataCopyPadExtParams(t.int32, True, 0, 1, float("inf"))
+            ),
+            "inf cannot be an element of int32",
+        )
