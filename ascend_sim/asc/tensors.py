@@ -195,6 +195,12 @@ class LocalTensor:
             raise KernelError("this LocalTensor has no shape: call set_shape_info first")
         return self.shape_info
 
+    def print(self, data_len: int = 0) -> None:
+        """Print the first `data_len` elements (0: all of them)."""
+        from ascend_sim.asc.debug import dump_tensor  # noqa: PLC0415 - debug knows tensors, tensors only call it here
+
+        dump_tensor(self, 0, data_len or self.size)
+
     def __repr__(self) -> str:
         return f"LocalTensor({self.dtype!r}, {self.position.name}, addr={self.addr}, size={self.size})"
 

@@ -64,6 +64,19 @@ def test_dump_tensor() -> None:
     assert text.splitlines()[1] == "  not computed in this run (values are off)"
 
 
+def test_a_tensor_prints_itself() -> None:
+    def body() -> None:
+        tensor = asc.LocalTensor(asc.uint8, asc.TPosition.VECIN, 64, 4)
+        tensor.set_value(1, 7)
+        tensor.print()
+        tensor.print(2)
+
+    assert output(body) == (
+        "dump_tensor desc=0 block=0 UB[64] uint8 x 4\n  255 7 255 255\n"
+        "dump_tensor desc=0 block=0 UB[64] uint8 x 2\n  255 7\n"
+    )
+
+
 def test_dump_tensor_refusals() -> None:
     refused(lambda: asc.dump_tensor(3, 0, 1), "asc.dump_tensor takes a LocalTensor or a GlobalTensor, not int")
     refused(

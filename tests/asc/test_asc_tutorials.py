@@ -3,6 +3,9 @@
 16,384 float32 elements on 8 cores, 16 tiles of 128 per core. Only the import lines differ from a pyasc source.
 """
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -153,3 +156,12 @@ def test_tutorials_give_the_same_on_every_platform():
         results.append(z.tobytes())
     assert len(results) == 12
     assert len(set(results)) == 1
+
+
+def test_the_example_of_the_language_page_runs_as_it_stands(tmp_path, capsys):
+    page = Path(__file__).parents[2] / "docs" / "kernel_language.md"
+    source = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    script = tmp_path / "page.py"
+    script.write_text(source, encoding="utf-8")
+    runpy.run_path(str(script))
+    assert "scale on Ascend910B4" in capsys.readouterr().out
