@@ -139,7 +139,7 @@ def gather_run(ub: Bytes, walk: Walk, dst: Layout, offsets: Layout, source: Regi
         indices, changed = pick.read()
         if changed and hazard is not None:
             hazard(indices)
-        out[where] = values[indices]
+        out[where] = values.take(indices, mode="clip")  # checked already; "clip" is the fast way
 
     return run
 
