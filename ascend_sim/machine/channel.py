@@ -22,67 +22,102 @@ WEIGHT = 64
 
 
 class Channel:
-    """`capacity` B/cycle shared by all, at most `cap` B/cycle for one of weight `WEIGHT`."""
+    """`capacity` B/cycle shared by all, at most `cap` B/cycle for one of weight `WEIGHT`. `eager`: every end is noticed
+    in its cycle; else only the ends of transfers that are watched."""
 
-    __slots__ = ("_clock", "_heap", "_order", "_rate", "_since", "_virtual", "_wake", "cap", "capacity", "weight")
+    __slots__ = (
+        "_clock",
+        "_heap",
+        "_order",
+        "_rate",
+        "_since",
+        "_virtual",
+        "_wake",
+        "_watched",
+        "_weight",
+        "cap",
+        "capacity",
+        "eager",
+    )
 
-    def __init__(self, clock: Clock, capacity: float, cap: float) -> None:
+    def __init__(self, clock: Clock, capacity: float, cap: float, eager: bool) -> None:
         self._clock = clock
         self.capacity = int(capacity * UNIT) * WEIGHT
         self.cap = int(cap * UNIT)
-        self.weight = 0
+        self.eager = eager
+        self._weight = 0
         self._heap: list[tuple[int, int, Transfer, int]] = []
         self._virtual = 0  # units that a transfer of weight WEIGHT has got since the beginning
         self._since = 0  # the cycle of `_virtual`
         self._rate = self.cap
         self._order = 0
         self._wake = -1  # the cycle for which a callback is asked, -1 if none
+        self._watched = 0  # transfers that have nothing else to wait for
 
-    def add(self, now: int, nbytes: int, weight: int, transfer: Transfer, awaited: bool) -> None:
-        """Let `transfer` move `nbytes`; `awaited`: wake up when it is done, else it is enough to know later."""
-        self.settle(now)
+    def add(self, now: int, nbytes: int, weight: int, transfer: Transfer) -> None:
+        """Let `transfer` move `nbytes` from cycle `now` on."""
+        if self._heap:
+            self.settle(now)
+        else:
+            self._since = now
         self._order += 1
         heappush(self._heap, (self._virtual + nbytes * UNIT, self._order, transfer, weight))
-        self.weight += weight
-        self._change_rate()
-        if awaited:
-            self.watch(now)
+        self._weight += weight
+        fair = self.capacity // self._weight
+        self._rate = fair if fair < self.cap else self.cap
+        if self.eager:
+            self._set_alarm(now)
 
     def settle(self, now: int) -> None:
         """Bring the virtual clock to `now`; transfers that end on the way leave in their cycle."""
         heap = self._heap
+        virtual, since, rate = self._virtual, self._since, self._rate
         while heap:
-            virtual = self._virtual
-            end = self._since - (virtual - heap[0][0]) // self._rate
+            end = since - (virtual - heap[0][0]) // rate
             if end > now:
-                self._virtual = virtual + (now - self._since) * self._rate
+                virtual += (now - since) * rate
                 break
-            virtual = self._virtual = virtual + (end - self._since) * self._rate
-            self._since = end
+            virtual += (end - since) * rate
+            since = end
+            ended = [heappop(heap)]
             while heap and heap[0][0] <= virtual:
-                _, _, transfer, weight = heappop(heap)
-                self.weight -= weight
-                transfer.part_done(end)
-            self._change_rate()
+                ended.append(heappop(heap))
+            for entry in ended:
+                self._weight -= entry[3]
+            if heap:
+                fair = self.capacity // self._weight
+                self._rate = rate = fair if fair < self.cap else self.cap
+            for entry in ended:
+                self._part_done(entry[2], end)
+        self._virtual = virtual
         self._since = now
 
-    def watch(self, now: int) -> None:
-        """Make sure that the next transfer's end is noticed in its cycle (`now` is settled)."""
-        if self._heap:
-            end = now - (self._virtual - self._heap[0][0]) // self._rate
-            if self._wake < now or end < self._wake:
-                self._wake = end
-                self._clock.at(end, self._woken)
+    def _part_done(self, transfer: Transfer, end: int) -> None:
+        if not self.eager:
+            transfer.in_l2 = False
+            if transfer.watched:
+                transfer.watched = False
+                self._watched -= 1
+        transfer.parts -= 1
+        if not transfer.parts:
+            transfer.done(end, transfer.latency_cycles)
+
+    def watch(self, now: int, transfer: Transfer) -> None:
+        """`transfer` now waits for this channel alone (`now` is settled): its end must be noticed in its cycle."""
+        transfer.watched = True
+        self._watched += 1
+        self._set_alarm(now)
+
+    def _set_alarm(self, now: int) -> None:
+        end = now - (self._virtual - self._heap[0][0]) // self._rate
+        if self._wake < now or end < self._wake:
+            self._wake = end
+            self._clock.at(end, self._woken)
 
     def _woken(self, _event: simpy.Event) -> None:
-        now = self._clock.now
+        now: int = self._clock.environment._now  # type: ignore[assignment]
         if now == self._wake:
             self._wake = -1
             self.settle(now)
-            self.watch(now)
-
-    def _change_rate(self) -> None:
-        weight = self.weight
-        if weight:
-            fair = self.capacity // weight
-            self._rate = fair if fair < self.cap else self.cap
+            if self._watched or (self.eager and self._heap):
+                self._set_alarm(now)

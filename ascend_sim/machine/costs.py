@@ -45,11 +45,27 @@ class Op:
     """One distinct instruction in the machine's terms; cycles are whole.
 
     `queue`: which pipe's queue it waits in, -1 for the scalar unit's own. `issue`: scalar cycles before it is
-    dispatched. `lead`, `occupancy`, `tail`: vector cycles in front of, in, and behind the pipe. `touches`, `writes`:
-    bits of UB blocks. `flag`: event * 1024 + id. `work`: the record's, for transfers and scalar accesses.
+    dispatched. `lead`, `occupancy`, `tail`: vector cycles in front of, in, and behind the pipe; of a scalar access,
+    `occupancy` when it hits and `tail` more when it misses. `touches`, `writes`: bits of UB blocks. `flag`: event times
+    1024 plus id. `work`: the record's, for transfers and scalar accesses. `nbytes`, `footprints`: of a transfer; the
+    latter by its offset in an L2 line.
     """
 
-    __slots__ = ("flag", "instr", "issue", "kind", "lead", "occupancy", "queue", "tail", "touches", "work", "writes")
+    __slots__ = (
+        "flag",
+        "footprints",
+        "instr",
+        "issue",
+        "kind",
+        "lead",
+        "nbytes",
+        "occupancy",
+        "queue",
+        "tail",
+        "touches",
+        "work",
+        "writes",
+    )
 
     def __init__(self, instr: Instr, kind: int, queue: int, issue: int) -> None:
         self.instr = instr
@@ -63,6 +79,8 @@ class Op:
         self.writes = 0
         self.flag = 0
         self.work: Any = instr.work
+        self.nbytes = 0
+        self.footprints: dict[int, Any] = {}
 
 
 class CostModel:
@@ -148,12 +166,21 @@ class CostModel:
 
     def _copy(self, instr: Instr) -> Op:
         op = self._op(instr, COPY, instr.pipe, self.scalar.copy_issue_cycles)
+        op.nbytes = op.work.nbytes
         op.writes = block_bits(instr.writes)
         op.touches = op.writes | block_bits(instr.reads)
         return op
 
     def _scalar(self, instr: Instr) -> Op:
+        work, timing = instr.work, self.scalar
+        assert isinstance(work, ScalarWork)
         op = self._op(instr, SCALAR_ACCESS, PipeID.PIPE_S, 0)
+        if work.memory is Memory.GM:
+            op.occupancy = timing.gm_store_cycles if work.store else timing.gm_load_cycles
+            missed = timing.gm_store_miss_cycles if work.store else timing.gm_load_miss_cycles
+            op.tail = max(0, missed - op.occupancy)
+        else:
+            op.occupancy = timing.ub_store_cycles if work.store else timing.ub_load_cycles
         op.writes = block_bits(instr.writes)
         op.touches = op.writes | block_bits(instr.reads)
         return op
@@ -182,8 +209,3 @@ class CostModel:
 
 def _bytes(width: str) -> int:
     return 8 if width in _WIDE else 2 if width in _NARROW else 4
-
-
-def is_memory_gm(op: Op) -> bool:
-    """Whether the op owns the next GM address of its core."""
-    return op.kind == COPY or (op.kind == SCALAR_ACCESS and op.work.memory is Memory.GM)

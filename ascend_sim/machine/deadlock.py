@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ascend_sim.errors import DeadlockError
-from ascend_sim.machine.block import Block, flag_name
-from ascend_sim.machine.costs import PIPE_OF, SCALAR_WAIT, SET, SYNC_ALL, WAIT, Op
-from ascend_sim.program import HardEvent, Instr, Program
+from ascend_sim.machine.block import Block
+from ascend_sim.machine.costs import PIPE_OF, SCALAR_WAIT, SYNC_ALL, Op
+from ascend_sim.machine.order import flag_name
+from ascend_sim.program import Program
 
 if TYPE_CHECKING:
     from ascend_sim.machine.core import Core
@@ -25,18 +26,19 @@ def deadlock(program: Program, cores: list[Core]) -> DeadlockError:
 
 
 def _waiters(core: Core, block: Block) -> list[str]:
-    texts = []
+    ops = block.layout.ops
     head = f"block {block.program.block} "
-    for pipe in core.pipes:
-        if pipe.blocked_on >= 0:
-            index = block.items[pipe.queue][pipe.taken]
-            texts.append(f"{head}{pipe.pipe.name}: {_at(block.ops[index].instr)}{_missing(block, block.ops[index])}")
+    texts = [
+        f"{head}{pipe.pipe.name}: {_at(ops[pipe.next])}{_flag(block, pipe.next)}"
+        for pipe in core.pipes
+        if pipe.needs >= 0
+    ]
     scalar = core.scalar
-    if scalar.position < len(block.ops):
-        op = block.ops[scalar.position]
-        text = f"{head}PIPE_S: {_at(op.instr)}"
+    if scalar.position < len(ops):
+        op = ops[scalar.position]
+        text = f"{head}PIPE_S: {_at(op)}"
         if op.kind == SCALAR_WAIT:
-            text += _missing(block, op)
+            text += _flag(block, scalar.position)
         elif op.kind == SYNC_ALL and scalar.arrived >= 0:
             text += " for blocks that never come to SyncAll"
         elif op.queue >= 0:
@@ -47,16 +49,17 @@ def _waiters(core: Core, block: Block) -> list[str]:
     return texts
 
 
-def _at(instr: Instr) -> str:
-    return f"{instr.name}{f' at {instr.place}' if instr.place else ''} waits"
+def _at(op: Op) -> str:
+    return f"{op.instr.name}{f' at {op.instr.place}' if op.instr.place else ''} waits"
 
 
-def _missing(block: Block, op: Op) -> str:
+def _flag(block: Block, index: int) -> str:
     """Which flag is missing, and whether anybody ever sets it."""
-    setters = [other for other in block.ops if other.flag == op.flag and other.kind not in (WAIT, SCALAR_WAIT)]
-    setters = [other for other in setters if other.kind == SET or other.queue < 0]
-    where = next((f" (set at {other.instr.place})" for other in setters if other.instr.place), "")
+    op = block.layout.ops[index]
+    setter = block.layout.order.setter[index]
+    source = op.work.event.source.name
     text = f" for flag {flag_name(op.flag)}"
-    if not setters:
-        return text + f", which {HardEvent(op.flag // 1024).source.name} never sets"
-    return text + f", which {HardEvent(op.flag // 1024).source.name} has not set again{where}"
+    if setter == index:
+        return f"{text}, which {source} does not set"
+    place = block.layout.ops[setter].instr.place
+    return f"{text}, which {source} sets too late{f' (SetFlag at {place})' if place else ''}"

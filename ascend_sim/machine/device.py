@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from typing import Literal
 
 from ascend_sim.errors import InputError, KernelError
+from ascend_sim.machine.block import transfers
 from ascend_sim.machine.clock import Clock
 from ascend_sim.machine.core import Core
 from ascend_sim.machine.costs import CostModel
 from ascend_sim.machine.deadlock import deadlock
-from ascend_sim.machine.hazards import Pending
 from ascend_sim.machine.l2 import L2
-from ascend_sim.machine.memory import Memory, warm
+from ascend_sim.machine.layout import Layouts
+from ascend_sim.machine.memory import Memory
 from ascend_sim.program import CoreProgram, Program, SyncWork
 from ascend_sim.soc.models import Soc
 from ascend_sim.timeline import CoreTimeline, Timeline
@@ -50,11 +51,9 @@ class Machine:
         self._check(program)
         if l2 == "cold":
             self.l2.clear()
-        elif l2 == "warm":
-            warm(self.l2, program)
         with _no_garbage_collection():
             try:
-                return _Launch(self.soc, self._costs, self.l2, program).run()
+                return _Launch(self.soc, self._costs, self.l2, program).run(warm=l2 == "warm")
             finally:
                 self._costs.forget()
 
@@ -85,15 +84,18 @@ class _Launch:
         self.waiting.reverse()
         count = min(soc.cores.aiv, program.block_dim)
         self.memory = Memory(soc, self.clock, l2, count)
-        states: dict[int, Pending] = {}
+        queues = timing.queues
+        depths = (queues.vector_entries, queues.mte2_entries, queues.mte3_entries)
+        self.layouts = Layouts(costs, depths, program.auto_sync)
         self.cores = [
-            Core(number, soc, costs, self.memory, program.auto_sync, states, self._arrive, self._finished)
-            for number in range(count)
+            Core(number, soc, costs, self.layouts, self.memory, self._arrive, self._finished) for number in range(count)
         ]
         self.timelines: dict[int, CoreTimeline] = {}
         self.at_sync: list[tuple[Core, int]] = []
 
-    def run(self) -> Timeline:
+    def run(self, warm: bool) -> Timeline:
+        if warm:
+            self.memory.warm([transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
         stagger = self.timing.launch.stagger_cycles
         for core in self.cores:
             self._begin(core, self.waiting.pop(), stagger * core.number)
@@ -105,9 +107,7 @@ class _Launch:
         return self._timeline()
 
     def _begin(self, core: Core, program: CoreProgram, cycle: int) -> None:
-        block = core.begin(program, cycle)
-        self.timelines[id(program)] = block.timeline
-        block.timeline.finish = -1
+        self.timelines[id(program)] = core.begin(program, cycle)
 
     def _finished(self, core: Core, cycle: int) -> None:
         if self.waiting:

@@ -1,8 +1,6 @@
-"""Where the compiler puts PIPE_V barriers on architecture 2201 (cce-auto-sync): before a vector instruction that
-touches UB blocks which an earlier one writes and no barrier has yet waited for.
+"""A walk through the vector instructions of a block: which UB blocks have been written since the last barrier.
 
-The answer depends only on the order of the vector instructions, so it is a walk through states (the blocks written
-since the last barrier). A loop walks through the same states every tile: each step is worked out once, then looked up.
+A loop walks through the same states every tile, so each step is worked out once, then looked up.
 """
 
 from __future__ import annotations
@@ -10,8 +8,9 @@ from __future__ import annotations
 from ascend_sim.machine.costs import Op
 
 
-class Pending(dict[Op, tuple[bool, "Pending"]]):
-    """State of the walk; `state[op]` is whether `op` needs a barrier first, and the state after it."""
+class Pending(dict[Op, "tuple[bool, Pending]"]):
+    """A state of the walk: `state[op]` is whether `op` needs a barrier first, and the state after it. `states` holds
+    all states of the walk by the blocks written."""
 
     __slots__ = ("_states", "_writes")
 
@@ -23,13 +22,8 @@ class Pending(dict[Op, tuple[bool, "Pending"]]):
     def __missing__(self, op: Op) -> tuple[bool, Pending]:
         barrier = bool(self._writes & op.touches)
         writes = op.writes if barrier else self._writes | op.writes
-        step = self[op] = barrier, pending(writes, self._states)
+        after = self._states.get(writes)
+        if after is None:
+            after = self._states[writes] = Pending(writes, self._states)
+        step = self[op] = barrier, after
         return step
-
-
-def pending(writes: int, states: dict[int, Pending]) -> Pending:
-    """The state in which the blocks `writes` are being written."""
-    found = states.get(writes)
-    if found is None:
-        found = states[writes] = Pending(writes, states)
-    return found

@@ -9,15 +9,17 @@ tightest rate, and every byte passes every stage that it needs exactly once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import zip_longest
 
+import simpy
+
 from ascend_sim.machine.channel import WEIGHT, Channel
-from ascend_sim.machine.clock import Clock
-from ascend_sim.machine.l2 import L2, PIECE_BYTES
+from ascend_sim.machine.clock import Alarm, Clock
+from ascend_sim.machine.costs import Op
+from ascend_sim.machine.l2 import L2, LINE_BYTES, PIECE_BYTES, Footprint
 from ascend_sim.machine.port import LOAD, STORE, Port, PortRates
 from ascend_sim.machine.transfer import Transfer
-from ascend_sim.program import CopyWork, Program
 from ascend_sim.soc.models import Soc
 from ascend_sim.timeline import MemoryCounters
 
@@ -31,97 +33,124 @@ def hbm_bytes_per_cycle(soc: Soc) -> float:
 
 
 class Memory:
-    """One launch's view of the memory system; `l2` is the device's and keeps its state."""
+    """One launch's view of the memory system; `l2` is the device's and keeps its state.
+
+    `all_held`: every transfer of the launch finds its lines in L2, so nobody needs to look.
+    """
 
     def __init__(self, soc: Soc, clock: Clock, l2: L2, cores: int) -> None:
         timing = soc.require_timing().memory
-        self.timing = timing
+        self.load_latency_cycles = timing.load_latency_cycles
+        self.load_miss_latency_cycles = timing.load_miss_latency_cycles
+        self.store_latency_cycles = timing.store_latency_cycles
+        self.clock = clock
+        self.l2 = l2
+        self.all_held = False
         self.counters = MemoryCounters()
-        self._clock = clock
-        self._l2 = l2
         fastest = max(timing.port_load_bytes_per_cycle, timing.port_store_bytes_per_cycle)
-        self._l2_channel = Channel(clock, timing.l2_bytes_per_cycle_per_aic * soc.cores.aic, fastest)
-        self._hbm = Channel(clock, hbm_bytes_per_cycle(soc), timing.hbm_load_bytes_per_cycle_per_core)
-        self._store_weight = int(
-            WEIGHT * timing.hbm_store_bytes_per_cycle_per_core / timing.hbm_load_bytes_per_cycle_per_core
-        )
+        self.l2_channel = Channel(clock, timing.l2_bytes_per_cycle_per_aic * soc.cores.aic, fastest, eager=False)
+        self.hbm = Channel(clock, hbm_bytes_per_cycle(soc), timing.hbm_load_bytes_per_cycle_per_core, eager=True)
+        ratio = timing.hbm_store_bytes_per_cycle_per_core / timing.hbm_load_bytes_per_cycle_per_core
+        self.store_weight = max(1, int(WEIGHT * ratio))
         rates = PortRates(timing)
-        self._ports = [Port(clock, rates, self._l2_channel) for _ in range(cores)]
+        self.ports = [Port(clock, rates, self.l2_channel) for _ in range(cores)]
 
-    def request(self, start: int, core: int, work: CopyWork, address: int, done: Callable[[int, int], None]) -> None:
-        """Begin the transfer `work` of `core` at GM byte `address` in cycle `start`; see `Transfer` for `done`."""
-        side = LOAD if work.to_ub else STORE
-        self._clock.at(start, lambda _event: self._arrive(start, core, side, work, address, done), 1 + 2 * core + side)
+    def warm(self, blocks: Iterable[Iterable[tuple[Op, int]]]) -> None:
+        """Leave in L2 what a launch whose blocks make these transfers leaves: one transfer of each block in turn."""
+        l2 = self.l2
+        all_held = True
+        for turn in zip_longest(*blocks):
+            for step in turn:
+                if step is not None:
+                    op, address = step
+                    _, displaced = (l2.load if op.work.to_ub else l2.store)(
+                        footprint(op, address), address, not op.work.l2_bypass
+                    )
+                    all_held &= not displaced and not op.work.l2_bypass
+        self.all_held = all_held
 
-    def _arrive(
-        self, now: int, core: int, side: int, work: CopyWork, address: int, done: Callable[[int, int], None]
-    ) -> None:
-        held, missing, displaced = touch(self._l2, work, address)
-        self._count(work, held, missing, displaced)
-        if side == LOAD:
-            self._load(now, core, held * PIECE_BYTES, missing * PIECE_BYTES, displaced * PIECE_BYTES, done)
-        else:
-            self._store(now, core, (held + missing) * PIECE_BYTES, displaced * PIECE_BYTES, work, done)
 
-    def _load(
-        self, now: int, core: int, held: int, missing: int, displaced: int, done: Callable[[int, int], None]
-    ) -> None:
-        latency = self.timing.load_miss_latency_cycles if missing else self.timing.load_latency_cycles
-        transfer = Transfer(done, latency, (2 if held else 0) + (1 if missing else 0))
-        if held:
-            self._l2_channel.add(now, held, WEIGHT, transfer, False)
-            self._ports[core].add(now, held, LOAD, transfer)
-        if missing:
-            weight = WEIGHT + WEIGHT * displaced // missing
-            self._hbm.add(now, missing, weight, transfer, True)
+class Engine:
+    """A core's engine for loads or stores (`side`). `done(cycle, latency)`: the engine is free in `cycle`, the last
+    byte has arrived `latency` cycles later."""
 
-    def _store(
-        self, now: int, core: int, nbytes: int, displaced: int, work: CopyWork, done: Callable[[int, int], None]
-    ) -> None:
-        transfer = Transfer(done, self.timing.store_latency_cycles, 3 if displaced else 2)
-        self._l2_channel.add(now, nbytes * 2 if work.atomic else nbytes, WEIGHT, transfer, False)
-        self._ports[core].add(now, nbytes, STORE, transfer)
+    __slots__ = ("_address", "_alarm", "_memory", "_now", "_op", "_port", "_transfer", "side")
+
+    def __init__(self, memory: Memory, core: int, side: int, done: Callable[[int, int], None]) -> None:
+        self.side = side
+        self._memory = memory
+        self._port = memory.ports[core]
+        self._transfer = Transfer(done)
+        arrive = self._load if side == LOAD else self._store
+        self._alarm = Alarm(memory.clock, arrive, 1 + 2 * core + side)
+
+    def begin(self, cycle: int, op: Op, address: int) -> None:
+        """Begin the transfer `op` at GM byte `address` in `cycle`; the engine must be free."""
+        self._op = op
+        self._address = address
+        self._now = cycle
+        self._alarm.at(cycle)
+
+    def _load(self, _event: simpy.Event) -> None:
+        memory, transfer, op, now = self._memory, self._transfer, self._op, self._now
+        touched = footprint(op, self._address)
+        missing = displaced = 0
+        if not memory.all_held:
+            missing, displaced = memory.l2.load(touched, self._address, not op.work.l2_bypass)
+        counters = memory.counters
+        counters.read_bytes += op.nbytes
+        if not missing:
+            counters.l2_read_hit_bytes += op.nbytes
+            transfer.latency_cycles = memory.load_latency_cycles
+            transfer.parts = 2
+            self._pass(now, touched.moved_bytes, touched.moved_bytes)
+            return
+        nbytes = missing * PIECE_BYTES
+        counters.hbm_read_bytes += nbytes
+        transfer.latency_cycles = memory.load_miss_latency_cycles
+        transfer.parts = 1
+        if missing < touched.pieces:
+            counters.l2_read_hit_bytes += op.nbytes * (touched.pieces - missing) // touched.pieces
+            held = touched.moved_bytes * (touched.pieces - missing) // touched.pieces
+            transfer.parts = 3
+            self._pass(now, held, held)
+        weight = WEIGHT
         if displaced:
-            self._hbm.add(now, displaced * WEIGHT // self._store_weight, self._store_weight, transfer, True)
+            counters.hbm_written_bytes += displaced * PIECE_BYTES
+            weight += WEIGHT * displaced // missing
+        memory.hbm.add(now, nbytes, weight, transfer)
 
-    def _count(self, work: CopyWork, held: int, missing: int, displaced: int) -> None:
-        counters = self.counters
-        hit = work.nbytes * held // max(held + missing, 1)
-        if work.to_ub:
-            counters.read_bytes += work.nbytes
-            counters.l2_read_hit_bytes += hit
-            counters.hbm_read_bytes += missing * PIECE_BYTES
-        else:
-            counters.written_bytes += work.nbytes
-            counters.l2_write_hit_bytes += hit
-        counters.hbm_written_bytes += displaced * PIECE_BYTES
+    def _store(self, _event: simpy.Event) -> None:
+        memory, transfer, op, now = self._memory, self._transfer, self._op, self._now
+        touched = footprint(op, self._address)
+        held, displaced = touched.pieces, 0
+        if not memory.all_held:
+            held, displaced = memory.l2.store(touched, self._address, not op.work.l2_bypass)
+        counters = memory.counters
+        counters.written_bytes += op.nbytes
+        counters.l2_write_hit_bytes += op.nbytes * held // touched.pieces
+        transfer.latency_cycles = memory.store_latency_cycles
+        transfer.parts = 3 if displaced else 2
+        moved = touched.moved_bytes
+        self._pass(now, moved, moved * 2 if op.work.atomic else moved)  # an atomic store reads what it adds to
+        if displaced:
+            counters.hbm_written_bytes += displaced * PIECE_BYTES
+            weight = memory.store_weight
+            memory.hbm.add(now, displaced * PIECE_BYTES * WEIGHT // weight, weight, transfer)
 
-
-def touch(l2: L2, work: CopyWork, address: int) -> tuple[int, int, int]:
-    """All rows of a transfer in L2: `(pieces held, pieces not held, dirty pieces displaced)`."""
-    store = not work.to_ub
-    allocate = not work.l2_bypass
-    length = work.block_bytes
-    if work.blocks == 1 or work.gm_pitch_bytes == length:
-        return l2.touch(address, length * work.blocks, store, allocate)
-    held = missing = displaced = 0
-    for _ in range(work.blocks):
-        row_held, row_missing, row_displaced = l2.touch(address, length, store, allocate)
-        held += row_held
-        missing += row_missing
-        displaced += row_displaced
-        address += work.gm_pitch_bytes
-    return held, missing, displaced
+    def _pass(self, now: int, port_bytes: int, l2_bytes: int) -> None:
+        self._transfer.in_l2 = True
+        self._memory.l2_channel.add(now, l2_bytes, WEIGHT, self._transfer)
+        self._port.add(now, port_bytes, self.side, self._transfer)
 
 
-def warm(l2: L2, program: Program) -> None:
-    """Leave in L2 what a launch of `program` leaves: its transfers block by block in turn, one of each at a time."""
-    streams = []
-    for block in sorted(program.blocks, key=lambda block: block.block):
-        users = [instr.work for instr in block.instrs if instr.uses_gm]
-        works = zip(users, block.gm_addresses, strict=True)
-        streams.append([(work, address) for work, address in works if isinstance(work, CopyWork)])
-    for turn in zip_longest(*streams):
-        for step in turn:
-            if step is not None:
-                touch(l2, *step)
+def footprint(op: Op, address: int) -> Footprint:
+    """What the transfer `op` at GM byte `address` touches; equal ones are worked out once."""
+    offset = address % LINE_BYTES
+    found = op.footprints.get(offset)
+    if found is None:
+        found = op.footprints[offset] = Footprint.of(op.work, offset)
+    return found
+
+
+__all__ = ["LOAD", "STORE", "Engine", "Memory", "hbm_bytes_per_cycle"]

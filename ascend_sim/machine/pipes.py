@@ -7,10 +7,13 @@ pipe is done, without stopping the pipe; a WaitFlag stops it until the flag is s
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Callable
+
 from ascend_sim.machine.block import Block
-from ascend_sim.machine.costs import BARRIER, COPY, PIPE_OF, SET, VECTOR, WAIT, V
-from ascend_sim.machine.hazards import Pending, pending
-from ascend_sim.machine.memory import Memory
+from ascend_sim.machine.costs import COPY, MTE2, PIPE_OF, SET, VECTOR, WAIT, V
+from ascend_sim.machine.layout import Step
+from ascend_sim.machine.memory import LOAD, STORE, Engine, Memory
 from ascend_sim.program import PipeID
 from ascend_sim.soc.timing import Timing
 from ascend_sim.timeline import Cause
@@ -20,20 +23,48 @@ _BARRIER, _AUTO_SYNC = int(Cause.BARRIER), int(Cause.AUTO_SYNC)
 
 
 class Pipe:
-    """What V, MTE2 and MTE3 have in common. `free`: the next instruction may start; `drained`: all work so far is
-    done; `last`: the instruction that was done last; `taken`: how many have started; `flight`: the transfer whose end
-    is not yet known, -1 if none; `blocked_on`: the flag that the next instruction waits for, -1 if none."""
+    """What V, MTE2 and MTE3 have in common.
 
-    __slots__ = ("block", "blocked_on", "drained", "flag_cycles", "flight", "free", "hold", "last", "queue", "taken")
+    `taken`: how many instructions have started; `next`: the position of the one after them; `needs`: the instruction
+    whose end must be known before the pipe can go on (a SetFlag, or the transfer under way), -1 if none; `free`: the
+    next instruction may start; `drained`: all work so far is done; `last`: the instruction that was done last.
+    """
+
+    __slots__ = (
+        "block",
+        "cause",
+        "dispatch",
+        "drained",
+        "end",
+        "flag_cycles",
+        "free",
+        "hold",
+        "items",
+        "last",
+        "needs",
+        "next",
+        "queue",
+        "start",
+        "steps",
+        "taken",
+        "wait",
+    )
 
     block: Block
+    items: list[int]
+    steps: list[Step]
+    dispatch: array[int]
+    start: array[int]
+    end: array[int]
+    cause: array[int]
+    wait: array[int]
 
     def __init__(self, queue: int, hold_cycles: int, flag_cycles: int) -> None:
         self.queue = queue
         self.hold = hold_cycles
         self.flag_cycles = flag_cycles
-        self.free = self.drained = self.taken = 0
-        self.last = self.flight = self.blocked_on = -1
+        self.free = self.drained = self.taken = self.next = 0
+        self.last = self.needs = -1
 
     @property
     def pipe(self) -> PipeID:
@@ -42,168 +73,165 @@ class Pipe:
     def enter(self, block: Block, begin: int) -> None:
         """Start on a new block."""
         self.block = block
+        self.items, self.steps = block.layout.items[self.queue], block.layout.steps[self.queue]
+        self.dispatch, self.start, self.end = block.dispatch, block.start, block.end
+        self.cause, self.wait = block.cause, block.wait
         self.free = self.drained = begin
         self.taken = 0
-        self.last = self.flight = self.blocked_on = -1
+        self.next = self.items[0]
+        self.last = self.needs = -1
 
     def idle(self, position: int) -> bool:
         """Whether every instruction before `position` is done."""
-        return self.flight < 0 and self.block.items[self.queue][self.taken] >= position
+        return self.needs < 0 and self.next >= position
 
-    def _control(self, index: int, kind: int) -> bool:
-        """A flag or barrier; False if it has to wait for a flag that nobody has set yet."""
-        block = self.block
-        dispatched, free = block.dispatch[index], self.free
-        begin = free if free > dispatched else dispatched
-        cause = _DISPATCH if dispatched > free else 0
-        if kind == WAIT:
-            raised = block.flags[block.ops[index].flag]
-            if not raised:
-                self.blocked_on = block.ops[index].flag
-                return False
-            self.blocked_on = -1
-            setter = raised.popleft()
-            if block.end[setter] > begin:
-                begin, cause = block.end[setter], _FLAG
-                block.peer[index] = setter
-        elif kind == BARRIER and self.drained > begin:
-            begin, cause = self.drained, _BARRIER
-            block.peer[index] = self.last
-        block.start[index] = begin
-        self.free = begin + self.hold
-        if kind == SET:
-            done = self.drained if self.drained > begin else begin
-            block.end[index] = done + self.flag_cycles
-            block.flags[block.ops[index].flag].append(index)
-        else:
-            block.end[index] = self.free
-        if cause and not (cause == _DISPATCH and block.cause[index] == _QUEUE):
-            block.cause[index] = cause
-            block.wait[index] = begin - free
-        return True
+    def _waited(self, index: int, cause: int, cycles: int, peer: int) -> None:
+        if cause != _DISPATCH or self.cause[index] != _QUEUE:
+            self.cause[index] = cause
+            self.wait[index] = cycles
+            self.block.peer[index] = peer
+
+    def _barrier(self, index: int) -> None:
+        """The kernel's own barrier: all earlier work of the pipe must be done."""
+        dispatched, free = self.dispatch[index], self.free
+        begin = max(dispatched, free, self.drained)
+        if begin > free:
+            by_barrier = begin > dispatched
+            self._waited(index, _BARRIER if by_barrier else _DISPATCH, begin - free, self.last if by_barrier else -1)
+        self.start[index] = begin
+        self.end[index] = self.free = begin + self.hold
 
 
 class VectorPipe(Pipe):
-    """PIPE_V. With `auto_sync` the compiler's barriers stand between dependent instructions."""
+    """PIPE_V, with the compiler's barriers between dependent instructions."""
 
-    __slots__ = ("_clean", "_pending", "auto_sync")
+    __slots__ = ()
 
-    def __init__(self, timing: Timing, auto_sync: bool, states: dict[int, Pending]) -> None:
+    def __init__(self, timing: Timing) -> None:
         super().__init__(V, timing.sync.vector_hold_cycles, timing.sync.flag_cycles)
-        self.auto_sync = auto_sync
-        self._clean = pending(0, states)
-        self._pending = self._clean
 
-    def enter(self, block: Block, begin: int) -> None:
-        super().enter(block, begin)
-        self._pending = self._clean
-
-    def run(self, position: int) -> bool:  # noqa: PLR0912 (the hot loop: calls would halve its speed)
-        """Take what has been dispatched (the instructions before `position`); whether anything could be taken."""
-        block = self.block
-        items, taken = block.items[V], self.taken
-        index = items[taken]
-        if index >= position:
-            return False
-        ops, dispatch, start, end = block.ops, block.dispatch, block.start, block.end
-        auto_sync, state = self.auto_sync, self._pending
-        begun = taken
-        free, drained, last = self.free, self.drained, self.last
+    def run(self, position: int) -> None:  # noqa: PLR0912, PLR0915 (the hot loop: calls would halve its speed)
+        """Take what has been dispatched (the instructions before `position`), up to a flag not known to be set."""
+        items, steps, taken = self.items, self.steps, self.taken
+        dispatch, start, end = self.dispatch, self.start, self.end
+        free, drained, last, hold = self.free, self.drained, self.last, self.hold
+        self.needs = -1
+        index = self.next
         while index < position:
-            op = ops[index]
-            kind = op.kind
+            kind, lead, occupancy, tail, barrier = steps[taken]
+            begin = dispatch[index]
             if kind == VECTOR:
-                ready = fit = free + op.lead
-                barrier = False
-                if auto_sync:
-                    barrier, state = state[op]
-                    if barrier and drained > free:
-                        ready = drained + op.lead
-                begin = dispatch[index]
-                if begin > ready:
-                    if block.cause[index] != _QUEUE:
-                        block.cause[index] = _DISPATCH
-                        block.wait[index] = begin - fit
+                fit = free + lead
+                if barrier and drained > free and begin <= drained + lead:
+                    begin = drained + lead
+                    self._waited(index, _AUTO_SYNC, drained - free, last)
+                elif begin > fit:
+                    self._waited(index, _DISPATCH, begin - fit, -1)
                 else:
-                    begin = ready
-                    if ready > fit:
-                        block.cause[index] = _AUTO_SYNC
-                        block.wait[index] = ready - fit
-                        block.peer[index] = last
+                    begin = fit
                 start[index] = begin
-                free = begin + op.occupancy
-                done = free + op.tail
-                end[index] = done
-                if done >= drained:
-                    drained = done
+                free = begin + occupancy
+                end[index] = begin = free + tail
+                if begin >= drained:
+                    drained = begin
                     last = index
+            elif kind == SET:
+                if begin > free:
+                    self._waited(index, _DISPATCH, begin - free, -1)
+                else:
+                    begin = free
+                start[index] = begin
+                free = begin + hold
+                end[index] = (drained if drained > begin else begin) + self.flag_cycles
+            elif kind == WAIT:
+                seen = end[lead]
+                if seen < 0:
+                    self.needs = lead
+                    break
+                if seen > free and seen > begin:
+                    begin = seen
+                    self._waited(index, _FLAG, seen - free, lead)
+                elif begin > free:
+                    self._waited(index, _DISPATCH, begin - free, -1)
+                else:
+                    begin = free
+                start[index] = begin
+                end[index] = free = begin + hold
             else:
                 self.free, self.drained, self.last = free, drained, last
-                if not self._control(index, kind):
-                    break
+                self._barrier(index)
                 free = self.free
-                if kind == BARRIER:
-                    state = self._clean
             taken += 1
             index = items[taken]
-        self.free, self.drained, self.last, self.taken, self._pending = free, drained, last, taken, state
-        return taken > begun
+        self.free, self.drained, self.last, self.taken, self.next = free, drained, last, taken, index
 
 
 class TransferPipe(Pipe):
-    """PIPE_MTE2 or PIPE_MTE3 with its engine, which moves one transfer after the other."""
+    """PIPE_MTE2 or PIPE_MTE3 with its engine, which moves one transfer after the other. `resume` is called when a
+    transfer's end is known."""
 
-    __slots__ = ("_address", "_copies", "_memory", "core", "gap", "resume")
+    __slots__ = ("_addresses", "_engine", "_gap", "_resume")
 
-    def __init__(self, queue: int, timing: Timing, memory: Memory, core: int) -> None:
+    def __init__(self, queue: int, timing: Timing, memory: Memory, core: int, resume: Callable[[], None]) -> None:
         super().__init__(queue, timing.sync.transfer_hold_cycles, timing.sync.flag_cycles)
-        self.gap = timing.memory.issue_gap_cycles
-        self.core = core
-        self._memory = memory
-        self._copies = 0
-        self.resume = _nothing
+        self._gap = timing.memory.issue_gap_cycles
+        self._engine = Engine(memory, core, LOAD if queue == MTE2 else STORE, self._done)
+        self._resume = resume
 
     def enter(self, block: Block, begin: int) -> None:
         super().enter(block, begin)
-        self._copies = 0
+        self._addresses = iter(block.addresses[self.queue])
 
-    def run(self, position: int) -> bool:
-        """Take what has been dispatched, up to a transfer whose end only the memory system can tell."""
-        block = self.block
-        items = block.items[self.queue]
-        begun = self.taken
-        while self.flight < 0 and (index := items[self.taken]) < position:
-            op = block.ops[index]
-            if op.kind != COPY:
-                if not self._control(index, op.kind):
+    def run(self, position: int) -> None:
+        """Take what has been dispatched, up to a flag not known to be set or a transfer (only the memory system can
+        tell its end)."""
+        start, end = self.start, self.end
+        free = self.free
+        self.needs = -1
+        index = self.next
+        while index < position:
+            kind, setter, _, _, _ = self.steps[self.taken]
+            begin = self.dispatch[index]
+            cause, peer = _DISPATCH, -1
+            if kind == WAIT:
+                seen = end[setter]
+                if seen < 0:
+                    self.needs = setter
                     break
-                self.taken += 1
-                continue
-            begin, free = block.dispatch[index], self.free
+                if seen > begin:
+                    begin, cause, peer = seen, _FLAG, setter
             if begin > free:
-                if block.cause[index] != _QUEUE:
-                    block.cause[index] = _DISPATCH
-                    block.wait[index] = begin - free
+                self._waited(index, cause, begin - free, peer)
             else:
                 begin = free
-            block.start[index] = begin
-            self.flight = index
+            if kind == COPY:
+                start[index] = begin
+                self.needs = index
+                self._engine.begin(begin, self.block.layout.ops[index], next(self._addresses))
+            elif kind == SET:
+                start[index] = begin
+                free = begin + self.hold
+                drained = self.drained
+                end[index] = (drained if drained > begin else begin) + self.flag_cycles
+            elif kind == WAIT:
+                start[index] = begin
+                end[index] = free = begin + self.hold
+            else:
+                self.free = free
+                self._barrier(index)
+                free = self.free
             self.taken += 1
-            address = block.addresses[self.queue][self._copies]
-            self._copies += 1
-            self._memory.request(begin, self.core, op.work, address, self._done)
-        return self.taken > begun
+            index = self.items[self.taken]
+            if kind == COPY:
+                break
+        self.free = free
+        self.next = index
 
     def _done(self, cycle: int, latency_cycles: int) -> None:
-        end = cycle + latency_cycles
-        self.block.end[self.flight] = end
+        index = self.needs
+        end = self.end[index] = cycle + latency_cycles
         if end >= self.drained:
             self.drained = end
-            self.last = self.flight
-        self.free = cycle + self.gap
-        self.flight = -1
-        self.resume()
-
-
-def _nothing() -> None:
-    """Stands for the core's `advance` until the core is built."""
+            self.last = index
+        self.free = cycle + self._gap
+        self._resume()

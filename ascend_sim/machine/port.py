@@ -10,7 +10,7 @@ from functools import partial
 import simpy
 
 from ascend_sim.machine.channel import UNIT, Channel
-from ascend_sim.machine.clock import Clock
+from ascend_sim.machine.clock import Alarm, Clock
 from ascend_sim.machine.transfer import Transfer
 from ascend_sim.soc.timing import MemoryTiming
 
@@ -37,60 +37,80 @@ class PortRates:
 class Port:
     """At most one load and one store at a time; `l2` is what both go on to."""
 
-    __slots__ = ("_clock", "_end", "_fire", "_l2", "_left", "_rates", "_since", "_transfers")
+    __slots__ = (
+        "_alarms",
+        "_alone",
+        "_clock",
+        "_end",
+        "_l2",
+        "_left",
+        "_ring",
+        "_rings_at",
+        "_since",
+        "_together",
+        "_transfers",
+    )
 
     def __init__(self, clock: Clock, rates: PortRates, l2: Channel) -> None:
         self._clock = clock
-        self._rates = rates
+        self._alone = rates.alone
+        self._together = rates.together
         self._l2 = l2
         self._transfers: list[Transfer | None] = [None, None]
-        self._left = [0, 0]
-        self._end = [-1, -1]
+        self._left = [0, 0]  # units left in cycle `_since`
         self._since = 0
-        self._fire = (partial(self._fired, LOAD), partial(self._fired, STORE))
+        self._end = [-1, -1]
+        self._ring = (partial(self._rung, LOAD), partial(self._rung, STORE))
+        self._alarms = tuple(Alarm(clock, ring) for ring in self._ring)
+        self._rings_at = [-1, -1]
 
     def add(self, now: int, nbytes: int, side: int, transfer: Transfer) -> None:
         """Let `transfer` pass `nbytes` on its side (LOAD or STORE), which must be free."""
-        self._settle(now)
+        units = nbytes * UNIT
+        other = 1 - side
         self._transfers[side] = transfer
-        self._left[side] = nbytes * UNIT
-        self._end[side] = -1
-        self._plan(now)
-
-    def _settle(self, now: int) -> None:
-        passed = now - self._since
-        if passed:
-            load, store = self._transfers
-            if load is not None:
-                rates = self._rates.alone if store is None else self._rates.together
-                self._left[LOAD] -= rates[LOAD] * passed
-                if store is not None:
-                    self._left[STORE] -= rates[STORE] * passed
-            elif store is not None:
-                self._left[STORE] -= self._rates.alone[STORE] * passed
+        if self._transfers[other] is None:
+            self._left[side] = units
             self._since = now
+            self._plan(side, now - (-units // self._alone[side]))
+        else:
+            self._left[other] -= self._alone[other] * (now - self._since)
+            self._left[side] = units
+            self._since = now
+            for each in (LOAD, STORE):
+                self._plan(each, now - (-self._left[each] // self._together[each]))
 
-    def _plan(self, now: int) -> None:
-        load, store = self._transfers
-        rates = self._rates.alone if load is None or store is None else self._rates.together
-        for side, transfer in ((LOAD, load), (STORE, store)):
-            if transfer is not None:
-                end = now - (-self._left[side] // rates[side])
-                if end != self._end[side]:
-                    self._end[side] = end
-                    self._clock.at(end, self._fire[side])
+    def _plan(self, side: int, end: int) -> None:
+        """`side` ends in cycle `end` as things stand: an alarm that rings no later than that will do."""
+        self._end[side] = end
+        rings_at = self._rings_at[side]
+        if rings_at < 0:
+            self._rings_at[side] = end
+            self._alarms[side].at(end)
+        elif end < rings_at:
+            self._clock.at(end, self._ring[side])
 
-    def _fired(self, side: int, _event: simpy.Event) -> None:
-        now = self._clock.now
+    def _rung(self, side: int, _event: simpy.Event) -> None:
+        now: int = self._clock.environment._now  # type: ignore[assignment]
+        if now == self._rings_at[side]:
+            self._rings_at[side] = -1
         transfer = self._transfers[side]
-        if now != self._end[side] or transfer is None:
-            return  # planned before the other side came or went
-        self._settle(now)
+        if transfer is None:
+            return
+        if self._end[side] != now:
+            if self._rings_at[side] < 0:
+                self._plan(side, self._end[side])
+            return
         self._transfers[side] = None
-        self._end[side] = -1
-        self._plan(now)
-        l2 = self._l2
-        l2.settle(now)
-        if transfer.parts > 1:
-            l2.watch(now)
-        transfer.part_done(now)
+        other = 1 - side
+        if self._transfers[other] is not None:
+            self._left[other] -= self._together[other] * (now - self._since)
+            self._since = now
+            self._plan(other, now - (-self._left[other] // self._alone[other]))
+        if transfer.in_l2:
+            self._l2.settle(now)
+            if transfer.in_l2:
+                self._l2.watch(now, transfer)
+        transfer.parts -= 1
+        if not transfer.parts:
+            transfer.done(now, transfer.latency_cycles)

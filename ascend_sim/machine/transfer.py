@@ -7,16 +7,14 @@ from collections.abc import Callable
 
 class Transfer:
     """`parts`: how many of port, L2 and HBM have not yet passed its bytes. When none is left, `done(cycle, latency)`
-    is called: the engine is free in that cycle, the last byte has arrived `latency_cycles` later."""
+    is called: the engine is free in that cycle, the last byte arrives `latency_cycles` later. An engine has one
+    transfer at a time and uses its one object again. `in_l2`: L2 has not yet passed it; `watched`: its port has, and
+    its end in L2 must be noticed at once."""
 
-    __slots__ = ("done", "latency_cycles", "parts")
+    __slots__ = ("done", "in_l2", "latency_cycles", "parts", "watched")
 
-    def __init__(self, done: Callable[[int, int], None], latency_cycles: int, parts: int) -> None:
+    def __init__(self, done: Callable[[int, int], None]) -> None:
         self.done = done
-        self.latency_cycles = latency_cycles
-        self.parts = parts
-
-    def part_done(self, cycle: int) -> None:
-        self.parts -= 1
-        if not self.parts:
-            self.done(cycle, self.latency_cycles)
+        self.latency_cycles = 0
+        self.parts = 0
+        self.in_l2 = self.watched = False
