@@ -76,6 +76,8 @@ def check_overlap(row: Row, walk: Walk, dst: Layout, role: str, source: Layout, 
     if reads_earlier_result(walk, dst, walk, source):
         if may_accumulate and 0 in (dst.repeat_stride, source.repeat_stride):
             return True
+        if role == "dst":
+            refuse(row.name, "dst is also read, and a repeat reads there what an earlier repeat wrote; keep them apart")
         refuse(row.name, f"{role} overlaps dst so that a repeat reads what an earlier repeat wrote; keep them apart")
     if dst.dtype.itemsize == source.dtype.itemsize and _overlaps_in_part(walk, dst, source):
         refuse(row.name, f"{role} overlaps dst in part; within a repeat they must coincide or not touch")

@@ -289,6 +289,8 @@ def build_scalar(
     if scalar.__class__ in (int, float):
         cell[...] = checked_scalar(row, source, scalar)
         return instr, run and (lambda _: run()), after
+    if isinstance(scalar, str | bytes):
+        checked_scalar(row, source, scalar)
     if run is None:
         return instr, None, after
     return instr, _with_running_scalar(row, source, cell, run), after
@@ -305,6 +307,8 @@ def _with_running_scalar(row: Row, source: DataType, cell: Any, run: Run) -> Run
 def checked_scalar(row: Row, source: DataType, scalar: Any) -> Any:
     """The scalar as an element of the source's dtype; shifts must stay within the element."""
     try:
+        if isinstance(scalar, str | bytes):  # numpy would read a number out of it
+            raise TypeError
         if row.call in ("shift_left", "shift_right"):
             bits = 8 * source.itemsize
             return whole(row.name, "scalar", scalar, 0, bits, f"bits of {source.name}")

@@ -16,11 +16,11 @@ Meaning = Callable[..., Any]
 
 
 def larger(a: float, b: float) -> float:
-    return math.nan if a != a or b != b else (a if a > b else b)
+    return math.nan if math.isnan(a) or math.isnan(b) else (a if a > b else b)
 
 
 def smaller(a: float, b: float) -> float:
-    return math.nan if a != a or b != b else (a if a < b else b)
+    return math.nan if math.isnan(a) or math.isnan(b) else (a if a < b else b)
 
 
 def relu(x: float) -> float:
@@ -37,7 +37,7 @@ def quotient(dtype: DataType) -> Meaning:
     def compute(a: float, b: float) -> float:
         if b:
             return exact(a, b)
-        return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)
+        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1, b)
 
     return compute
 
@@ -57,7 +57,7 @@ def square_root(dtype: DataType) -> Meaning:
     """The root of an exact fraction, to 80 digits more than the format has, then rounded once."""
 
     def compute(x: float) -> float:
-        if x != x or x < 0:
+        if math.isnan(x) or x < 0:
             return math.nan
         if x == 0 or math.isinf(x):
             return x

@@ -179,7 +179,7 @@ def same(a: Bytes, b: Bytes, dtype: DataType | None = None) -> bool:
         return bool((a == b).all())
     x, y = a.view(dtype.numpy), b.view(dtype.numpy)
     bits = f"u{dtype.itemsize}"
-    both_nan = (x != x) & (y != y)
+    both_nan = np.isnan(x) & np.isnan(y)
     return bool(((x.view(bits) == y.view(bits)) | both_nan).all())
 
 

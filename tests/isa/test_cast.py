@@ -32,7 +32,7 @@ def meaning(dst: DataType, src: DataType, mode: RoundMode, scale: float = 1.0, s
 
     def to_integer(x: float) -> int:
         low, high = limits(dst)
-        if x != x:
+        if math.isnan(x):
             return 0
         if math.isinf(x):
             return (high if x > 0 else low) if saturate else 0
@@ -57,11 +57,54 @@ def edges(dst: DataType, src: DataType) -> list[float]:
     """Values at which roundings part: halves, neighbours of representable values, the ends of the range."""
     if not src.is_float:
         low, high = limits(src)
-        found = [0, 1, -1, 127, 128, -128, -129, 255, 256, 32767, 32768, 2049, 2**24 + 1, 2**31, -(2**31) - 1, 2**53 + 1]
+        found = [
+            0,
+            1,
+            -1,
+            127,
+            128,
+            -128,
+            -129,
+            255,
+            256,
+            32767,
+            32768,
+            2049,
+            2**24 + 1,
+            2**31,
+            -(2**31) - 1,
+            2**53 + 1,
+        ]
         return [value for value in (*found, low, high, high - 1) if low <= value <= high]
     halves = [k + 0.5 for k in range(-5, 5)]
-    ends = [127.5, 128.0, -128.5, 255.5, 256.0, 32767.4, 32768.0, -32769.0, 65504.0, 65519.0, 65520.0, 65536.0, 1e9, 4e9]
-    close = [1 + 2.0**-11, 1 + 3 * 2.0**-11, 1 + 2.0**-8, 2.0**-24, 2.0**-25, 3 * 2.0**-26, 1e-30, 1e30, 2.0**31, -(2.0**63)]
+    ends = [
+        127.5,
+        128.0,
+        -128.5,
+        255.5,
+        256.0,
+        32767.4,
+        32768.0,
+        -32769.0,
+        65504.0,
+        65519.0,
+        65520.0,
+        65536.0,
+        1e9,
+        4e9,
+    ]
+    close = [
+        1 + 2.0**-11,
+        1 + 3 * 2.0**-11,
+        1 + 2.0**-8,
+        2.0**-24,
+        2.0**-25,
+        3 * 2.0**-26,
+        1e-30,
+        1e30,
+        2.0**31,
+        -(2.0**63),
+    ]
     return [0.0, -0.0, *halves, *ends, *(-x for x in ends), *close, *(-x for x in close), math.inf, -math.inf, math.nan]
 
 
@@ -79,7 +122,9 @@ def test_every_pair_and_mode(dst: DataType, src: DataType, mode: RoundMode) -> N
             naive.Operand(dtype, addr, 1, 8 * dtype.itemsize // max(dst.itemsize, src.itemsize))
             for dtype, addr in ((dst, 8192), (src, 0))
         ]
-        naive.elementwise(expected, naive.counted_lanes(lanes, len(values)), steps[0], steps[1:], meaning(dst, src, mode))
+        naive.elementwise(
+            expected, naive.counted_lanes(lanes, len(values)), steps[0], steps[1:], meaning(dst, src, mode)
+        )
         asc.cast(target, source, mode, len(values))
         assert naive.same(bench.ub[8192:16384], expected[8192:16384], dst)
 
@@ -158,9 +203,9 @@ def test_refusals() -> None:
         refused(lambda: asc.cast(y, x, 9, 64), "Cast: round_mode must be a RoundMode, not 9")
         refused(
             lambda: asc.cast(bench.local(asc.uint32, 256, 64), x, RoundMode.CAST_RINT, 64),
-            "Cast: dst uint32, src float32 is not supported on Ascend 910B / 910_93 (arch 2201), allowed are float16 <- "
-            "int8, float16 <- uint8, float16 <- int16, float32 <- int16, int8 <- float16, uint8 <- float16, int16 <- "
-            "float16, int32 <- float16, float32 <- float16, int32 <- bfloat16, float32 <- bfloat16, int16 <- int32, "
+            "Cast: dst uint32, src float32 is not supported on Ascend 910B / 910_93 (arch 2201), allowed are float16 "
+            "<- int8, float16 <- uint8, float16 <- int16, float32 <- int16, int8 <- float16, uint8 <- float16, int16 "
+            "<- float16, int32 <- float16, float32 <- float16, int32 <- bfloat16, float32 <- bfloat16, int16 <- int32, "
             "float16 <- int32, float32 <- int32, int64 <- int32, int16 <- float32, float16 <- float32, bfloat16 <- "
             "float32, int32 <- float32, float32 <- float32, int64 <- float32, int32 <- int64, float32 <- int64",
         )

@@ -25,11 +25,11 @@ ROLES = ("dst", "src0", "src1")
 
 
 def test_the_table_has_every_instruction_of_the_language() -> None:
-    assert {row.call for row in ROWS} == set(
-        "add sub mul div max min add_relu sub_relu bitwise_and bitwise_or mul_add_dst fused_mul_add fused_mul_add_relu "
-        "adds muls maxs mins leaky_relu shift_left shift_right axpy "
-        "abs exp ln sqrt rsqrt reciprocal relu bitwise_not".split()
-    )
+    assert {row.call for row in ROWS} == {
+        *("add", "sub", "mul", "div", "max", "min", "add_relu", "sub_relu", "bitwise_and", "bitwise_or", "bitwise_not"),
+        *("mul_add_dst", "fused_mul_add", "fused_mul_add_relu", "axpy", "leaky_relu", "shift_left", "shift_right"),
+        *("adds", "muls", "maxs", "mins", "abs", "exp", "ln", "sqrt", "rsqrt", "reciprocal", "relu"),
+    }
 
 
 class Case:
@@ -38,7 +38,7 @@ class Case:
     def __init__(self, draw: Any, row: Row) -> None:
         self.row = row
         self.dtypes: tuple[DataType, ...] = draw(st.sampled_from(row.dtypes["2201"]))
-        self.lanes = 256 // max(max(dtype.itemsize for dtype in self.dtypes), 2)
+        self.lanes = 256 // max(*(dtype.itemsize for dtype in self.dtypes), 2)
         self.seed = draw(st.integers(0, 1000))
         source = self.dtypes[1]
         self.scalar = elementwise_meanings.scalar_for(row.call, source, self.seed) if "scalar" in row.form else None
