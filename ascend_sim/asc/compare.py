@@ -22,6 +22,7 @@ from ascend_sim.asc.issue import (
     lanes_of,
     make_instr,
     masked_walk,
+    play,
     strided_layout,
     vector_work,
 )
@@ -76,7 +77,7 @@ def compare(
         hit = recorder.cache[key] = _build(
             frame, COMPARE, dst, sources, cmp_mode, count, repeat_times, repeat_params, BinaryRepeatParams
         )
-    _play(hit, ())
+    play(hit)
 
 
 def compare_scalar(
@@ -110,15 +111,7 @@ def compare_scalar(
         hit = recorder.cache[key] = _build(
             frame, COMPARE_SCALAR, dst, sources, cmp_mode, count, repeat_times, repeat_params, UnaryRepeatParams
         )
-    _play(hit, (src1_scalar,))
-
-
-def _play(hit: Hit, scalars: tuple[Any, ...]) -> None:
-    instr, run, RECORDER.state = hit
-    RECORDER.append(instr)
-    RECORDER.pending = 0
-    if run is not None:
-        run(*scalars)
+    play(hit, src1_scalar)
 
 
 def _build(
@@ -226,7 +219,7 @@ def _compare_to_register(
         hit = key = None
     if hit is None:
         hit = recorder.cache[key] = _build_to_register(frame, row, first, second, mode, given, params)
-    _play(hit, ())
+    play(hit)
 
 
 def _build_to_register(frame: FrameType, row: Row, src0: Any, src1: Any, cmp_mode: Any, mask: Any, params: Any) -> Hit:

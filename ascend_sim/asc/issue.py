@@ -23,6 +23,15 @@ MAX_COUNT = 1 << 20  # more elements than any UB holds
 Operand = tuple[str, LocalTensor, Layout]  # role, tensor, where its lanes are
 
 
+def play(hit: Hit, *scalars: Any) -> None:
+    """Record one instruction, leave the registers as it leaves them, compute its values (with the call's scalars)."""
+    instr, run, RECORDER.state = hit
+    RECORDER.append(instr)
+    RECORDER.pending = 0
+    if run is not None:
+        run(*scalars)
+
+
 def lanes_of(*tensors: LocalTensor) -> int:
     """Elements per repeat: a repeat is 256 B of the widest operand."""
     return REPEAT_BYTES // max(2, *(tensor.dtype.itemsize for tensor in tensors))
