@@ -66,7 +66,7 @@ def compare(
     recorder = RECORDER
     try:
         key = (
-            "compare", dst.key, src0.key, src1.key, cmp_mode, count, repeat_times, repeat_params and repeat_params.key,
+            "compare", dst.key, src0.key, src1.key, +cmp_mode, count, repeat_times, repeat_params and repeat_params.key,
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = recorder.cache.get(key)
@@ -99,7 +99,7 @@ def compare_scalar(
     kind = scalar_key(src1_scalar)
     try:
         key = (
-            "compare_scalar", dst.key, src0.key, kind, cmp_mode, count, repeat_times,
+            "compare_scalar", dst.key, src0.key, kind, +cmp_mode, count, repeat_times,
             repeat_params and repeat_params.key,
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip

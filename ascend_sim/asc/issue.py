@@ -141,4 +141,13 @@ def vector_work(
 def make_instr(
     frame: FrameType, row: Row, work: Work, reads: tuple[Region, ...], writes: tuple[Region, ...], detail: str = ""
 ) -> Instr:
-    return Instr(row, row.pipe, work, reads, writes, RECORDER.pending, RECORDER.place(frame), detail)
+    """The instruction that a call issues; one object for all calls that differ only in what it does not depend on.
+
+    A call in a loop first meets the mask registers of the code before, then those that it left itself.
+    """
+    place = RECORDER.place(frame)
+    key = (row.call, work, reads, writes, RECORDER.pending, place, detail)
+    found: Instr | None = RECORDER.cache.get(key)
+    if found is None:
+        found = RECORDER.cache[key] = Instr(row, row.pipe, work, reads, writes, RECORDER.pending, place, detail)
+    return found
