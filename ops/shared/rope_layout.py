@@ -36,19 +36,15 @@ def rope_layout(x: Shape, cos: Shape) -> RopeDims | None:
     """Layout of `x` and `cos`, both without their last dim: three dims each. None when cos fits no rule."""
     x0, x1, x2 = x
     c0, c1, c2 = cos
-    if x == cos:
-        return RopeDims(RopeLayout.NO_BROADCAST, x0, c0, x1, x2)
-    if cos == (1, 1, 1):
-        return RopeDims(RopeLayout.BROADCAST_BSN, x0, 1, x1, x2)
-    if c2 == 1 and c0 == 1 and c1 == x1:
-        return RopeDims(RopeLayout.BSND, x0, 1, x1, x2)
-    if c2 == 1 and c0 == x0 and c1 in (1, x1):
-        return RopeDims(RopeLayout.SBND, x1, c1, x0, x2)
-    if c1 == 1 and c2 == x2 and c0 in (1, x0):
-        return RopeDims(RopeLayout.BNSD, x0, c0, x2, x1)
-    if (c0, c1, c2) == (1, x1, x2):
-        return RopeDims(RopeLayout.BNSD, x0, 1, x1 * x2, 1)
-    return None
+    rules = (
+        (x == cos, RopeDims(RopeLayout.NO_BROADCAST, x0, c0, x1, x2)),
+        (cos == (1, 1, 1), RopeDims(RopeLayout.BROADCAST_BSN, x0, 1, x1, x2)),
+        (c2 == 1 and c0 == 1 and c1 == x1, RopeDims(RopeLayout.BSND, x0, 1, x1, x2)),
+        (c2 == 1 and c0 == x0 and c1 in (1, x1), RopeDims(RopeLayout.SBND, x1, c1, x0, x2)),
+        (c1 == 1 and c2 == x2 and c0 in (1, x0), RopeDims(RopeLayout.BNSD, x0, c0, x2, x1)),
+        (cos == (1, x1, x2), RopeDims(RopeLayout.BNSD, x0, 1, x1 * x2, 1)),
+    )
+    return next((dims for fits, dims in rules if fits), None)
 
 
 def leading_dims(shape: Shape) -> Shape:
