@@ -236,7 +236,8 @@ def _build_to_register(frame: FrameType, row: Row, src0: Any, src1: Any, cmp_mod
         fits(row.name, role, tensor, layout.end(walk) - tensor.addr)
     layouts = [layout for _, _, layout in operands]
     reads = tuple(region for layout in layouts for region in layout.regions(walk))
-    instr = make_instr(frame, row, vector_work(walk, layouts, False, True), reads, (), f"{mode.name} to register")
+    work = vector_work(walk, layouts, False, True, None)
+    instr = make_instr(frame, row, work, reads, (), f"{mode.name} to register")
     return instr, _register_run(walk, layouts, COMPARISONS[mode]), after
 
 

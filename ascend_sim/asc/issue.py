@@ -126,14 +126,16 @@ def vector_work(
     layouts: Sequence[Layout],
     count_form: bool,
     sets_mask: bool,
-    results: tuple[Access, ...] = (),
+    results: tuple[Access, ...] | None = (),
 ) -> VectorWork:
-    """What the cost model needs; the widest operand decides the throughput. `results` comes before the accesses of
-    `layouts` when the destination walks in its own way.
+    """What the cost model needs; the widest operand decides the throughput.
+
+    `results` comes before the accesses of `layouts` when the destination walks in its own way; None when the result
+    goes to a register, as accesses always begin with a destination in UB.
     """
     width = max((layout.dtype for layout in layouts), key=lambda dtype: dtype.itemsize)
     accesses: tuple[Access, ...] = ()
-    if walk.elements:
+    if walk.elements and results is not None:
         accesses = results + tuple(layout.access(walk) for layout in layouts)
     return VectorWork(width.name, walk.lanes, walk.repeats, walk.elements, count_form, accesses, sets_mask)
 

@@ -92,7 +92,7 @@ def build_register_move(frame: FrameType, row: Row, role: str, tensor: Any) -> H
         refuse(row.name, f"dst has {found.size * found.dtype.itemsize} B, it must have room for 128 B")
     fits(row.name, role, found, REGISTER_BYTES)
     regions = (Region(Memory.UB, found.addr, REGISTER_BYTES),)
-    access = (Access(found.addr, 1, 32, 0),)
+    access = () if load else (Access(found.addr, 1, 32, 0),)
     lanes = REGISTER_BYTES // found.dtype.itemsize
     work = VectorWork(found.dtype.name, lanes, 1, lanes, False, access, False)
     reads, writes = (regions, ()) if load else ((), regions)
