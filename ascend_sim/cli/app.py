@@ -122,6 +122,21 @@ def socs(
     show_chips(variant, sets, json)
 
 
+@app.command(short_help="Simulated against measured times, with errors.")
+def accuracy(
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="TEXT", help="Rows with this in id, kernel, kind or chip.", show_default=False),
+    ] = None,
+    json: Json = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 1 when a threshold is missed.")] = False,
+) -> None:
+    """Simulate every kernel that others have measured on a board and that can be rebuilt, and show the errors."""
+    from ascend_sim.cli.accuracy import show_accuracy  # noqa: PLC0415
+
+    raise typer.Exit(show_accuracy(only, json, check))
+
+
 @app.command(
     "exec",
     short_help="Run a script that launches kernels.",
