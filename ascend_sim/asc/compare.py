@@ -22,6 +22,7 @@ from ascend_sim.asc.issue import (
     lanes_of,
     make_instr,
     masked_walk,
+    play,
     strided_layout,
     vector_work,
 )
@@ -65,7 +66,7 @@ def compare(
     recorder = RECORDER
     try:
         key = (
-            "compare", dst.key, src0.key, src1.key, cmp_mode, count, repeat_times, repeat_params and repeat_params.key,
+            "compare", dst.key, src0.key, src1.key, +cmp_mode, count, repeat_times, repeat_params and repeat_params.key,
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = recorder.cache.get(key)
@@ -76,7 +77,7 @@ def compare(
         hit = recorder.cache[key] = _build(
             frame, COMPARE, dst, sources, cmp_mode, count, repeat_times, repeat_params, BinaryRepeatParams
         )
-    _play(hit, ())
+    play(hit)
 
 
 def compare_scalar(
@@ -98,7 +99,7 @@ def compare_scalar(
     kind = scalar_key(src1_scalar)
     try:
         key = (
-            "compare_scalar", dst.key, src0.key, kind, cmp_mode, count, repeat_times,
+            "compare_scalar", dst.key, src0.key, kind, +cmp_mode, count, repeat_times,
             repeat_params and repeat_params.key,
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
@@ -110,15 +111,7 @@ def compare_scalar(
         hit = recorder.cache[key] = _build(
             frame, COMPARE_SCALAR, dst, sources, cmp_mode, count, repeat_times, repeat_params, UnaryRepeatParams
         )
-    _play(hit, (src1_scalar,))
-
-
-def _play(hit: Hit, scalars: tuple[Any, ...]) -> None:
-    instr, run, RECORDER.state = hit
-    RECORDER.append(instr)
-    RECORDER.pending = 0
-    if run is not None:
-        run(*scalars)
+    play(hit, src1_scalar)
 
 
 def _build(
@@ -226,7 +219,7 @@ def _compare_to_register(
         hit = key = None
     if hit is None:
         hit = recorder.cache[key] = _build_to_register(frame, row, first, second, mode, given, params)
-    _play(hit, ())
+    play(hit)
 
 
 def _build_to_register(frame: FrameType, row: Row, src0: Any, src1: Any, cmp_mode: Any, mask: Any, params: Any) -> Hit:
@@ -243,7 +236,8 @@ def _build_to_register(frame: FrameType, row: Row, src0: Any, src1: Any, cmp_mod
         fits(row.name, role, tensor, layout.end(walk) - tensor.addr)
     layouts = [layout for _, _, layout in operands]
     reads = tuple(region for layout in layouts for region in layout.regions(walk))
-    instr = make_instr(frame, row, vector_work(walk, layouts, False, True), reads, (), f"{mode.name} to register")
+    work = vector_work(walk, layouts, False, True, None)
+    instr = make_instr(frame, row, work, reads, (), f"{mode.name} to register")
     return instr, _register_run(walk, layouts, COMPARISONS[mode]), after
 
 

@@ -49,7 +49,7 @@ def cast_call() -> CastCall:
             count = mask_argument(CAST, count, mask, repeat_times)
         try:
             key = (
-                name, dst.key, src.key, round_mode,
+                name, dst.key, src.key, +round_mode,  # an int hashes faster than an enum member
                 count, repeat_times, repeat_params and repeat_params.key, is_set_mask,
                 recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
             )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from ascend_sim.asc import checks
 from ascend_sim.asc.forms import mask_argument
-from ascend_sim.asc.issue import Hit, counted_walk, dense_layout, lanes_of, make_hit, make_instr, masked_walk
+from ascend_sim.asc.issue import Hit, counted_walk, dense_layout, lanes_of, make_hit, make_instr, masked_walk, play
 from ascend_sim.asc.operands import BLOCK_BYTES, element, fits, refuse, whole
 from ascend_sim.asc.params import BrcbRepeatParams, CopyRepeatParams
 from ascend_sim.asc.recorder import RECORDER
@@ -28,15 +28,6 @@ __all__ = ["brcb", "copy", "duplicate"]
 
 MAX_UINT16 = 0xFFFF
 MAX_COPY_REPEAT_STRIDE = 4095
-
-
-def play(hit: Hit) -> None:
-    """Record one instruction, leave the registers as it leaves them, compute its values."""
-    instr, run, RECORDER.state = hit
-    RECORDER.append(instr)
-    RECORDER.pending = 0
-    if run is not None:
-        run()
 
 
 def scalar_key(scalar: Any) -> Any:

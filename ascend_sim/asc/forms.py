@@ -279,9 +279,9 @@ def build_scalar(
     def meaning_of(dtypes: tuple[DataType, ...]) -> Into:
         dst, source = dtypes
         sources = (source, dst) if row.form.endswith("_dst") else (source,)
-        cell = scalar_cell(dst, sources)
-        cells.append((cell, source))
         assert row.compute is not None
+        cell = scalar_cell(row.compute, dst, sources)
+        cells.append((cell, source))
         return with_scalar(row.compute, cell, dst, sources, RECORDER.state.half_saturates)
 
     instr, run, after = build(frame, row, tensors, count, repeats, meaning_of)

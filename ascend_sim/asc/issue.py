@@ -23,6 +23,15 @@ MAX_COUNT = 1 << 20  # more elements than any UB holds
 Operand = tuple[str, LocalTensor, Layout]  # role, tensor, where its lanes are
 
 
+def play(hit: Hit, *scalars: Any) -> None:
+    """Record one instruction, leave the registers as it leaves them, compute its values (with the call's scalars)."""
+    instr, run, RECORDER.state = hit
+    RECORDER.append(instr)
+    RECORDER.pending = 0
+    if run is not None:
+        run(*scalars)
+
+
 def lanes_of(*tensors: LocalTensor) -> int:
     """Elements per repeat: a repeat is 256 B of the widest operand."""
     return REPEAT_BYTES // max(2, *(tensor.dtype.itemsize for tensor in tensors))
@@ -117,14 +126,16 @@ def vector_work(
     layouts: Sequence[Layout],
     count_form: bool,
     sets_mask: bool,
-    results: tuple[Access, ...] = (),
+    results: tuple[Access, ...] | None = (),
 ) -> VectorWork:
-    """What the cost model needs; the widest operand decides the throughput. `results` comes before the accesses of
-    `layouts` when the destination walks in its own way.
+    """What the cost model needs; the widest operand decides the throughput.
+
+    `results` comes before the accesses of `layouts` when the destination walks in its own way; None when the result
+    goes to a register, as accesses always begin with a destination in UB.
     """
     width = max((layout.dtype for layout in layouts), key=lambda dtype: dtype.itemsize)
     accesses: tuple[Access, ...] = ()
-    if walk.elements:
+    if walk.elements and results is not None:
         accesses = results + tuple(layout.access(walk) for layout in layouts)
     return VectorWork(width.name, walk.lanes, walk.repeats, walk.elements, count_form, accesses, sets_mask)
 
@@ -132,4 +143,13 @@ def vector_work(
 def make_instr(
     frame: FrameType, row: Row, work: Work, reads: tuple[Region, ...], writes: tuple[Region, ...], detail: str = ""
 ) -> Instr:
-    return Instr(row, row.pipe, work, reads, writes, RECORDER.pending, RECORDER.place(frame), detail)
+    """The instruction that a call issues; one object for all calls that differ only in what it does not depend on.
+
+    A call in a loop first meets the mask registers of the code before, then those that it left itself.
+    """
+    place = RECORDER.place(frame)
+    key = (row.call, work, reads, writes, RECORDER.pending, place, detail)
+    found: Instr | None = RECORDER.cache.get(key)
+    if found is None:
+        found = RECORDER.cache[key] = Instr(row, row.pipe, work, reads, writes, RECORDER.pending, place, detail)
+    return found

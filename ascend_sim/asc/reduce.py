@@ -15,7 +15,7 @@ import numpy as np
 
 from ascend_sim.asc import checks
 from ascend_sim.asc.forms import Mask
-from ascend_sim.asc.issue import Hit, lanes_of, make_instr, masked_walk, vector_work
+from ascend_sim.asc.issue import Hit, lanes_of, make_instr, masked_walk, play, vector_work
 from ascend_sim.asc.operands import BLOCK_BYTES, fits, local, refuse
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.tensors import LocalTensor
@@ -190,11 +190,7 @@ def record(frame: FrameType, row: Row, dst: Any, src: Any, call: Call, build: Ca
         hit = key = None
     if hit is None:
         hit = recorder.cache[key] = build(frame, row, dst, src, call)
-    instr, run, recorder.state = hit
-    recorder.append(instr)
-    recorder.pending = 0
-    if run is not None:
-        run()
+    play(hit)
 
 
 def reduce_repeats(frame: FrameType, row: Row, dst: LocalTensor, src: LocalTensor, call: Call) -> Hit:

@@ -166,7 +166,7 @@ def _sum_in_order(steps: Steps, row: Row, dst: LocalTensor, src: LocalTensor, co
         def store() -> None:
             out[0] = total
 
-    work = vector_work(walk, [layout], True, True)
+    work = vector_work(walk, [layout], True, True, None)
     steps.add((make_instr(steps.frame, row, work, layout.regions(walk), (), "sum register"), add, after))
     steps.flags(HardEvent.V_S)
     steps.store(dst.addr, src.dtype.itemsize, store)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ascend_sim.asc import checks
 from ascend_sim.asc.compare import REGISTER_BYTES, compare_mask
-from ascend_sim.asc.issue import Hit, make_instr
+from ascend_sim.asc.issue import Hit, make_instr, play
 from ascend_sim.asc.operands import fits, local, refuse
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.tensors import LocalTensor
@@ -80,11 +80,7 @@ def _record(frame: FrameType, row: Row, role: str, tensor: Any) -> None:
         hit = key = None
     if hit is None:
         hit = recorder.cache[key] = build_register_move(frame, row, role, tensor)
-    instr, run, recorder.state = hit
-    recorder.append(instr)
-    recorder.pending = 0
-    if run is not None:
-        run()
+    play(hit)
 
 
 def build_register_move(frame: FrameType, row: Row, role: str, tensor: Any) -> Hit:
@@ -96,7 +92,7 @@ def build_register_move(frame: FrameType, row: Row, role: str, tensor: Any) -> H
         refuse(row.name, f"dst has {found.size * found.dtype.itemsize} B, it must have room for 128 B")
     fits(row.name, role, found, REGISTER_BYTES)
     regions = (Region(Memory.UB, found.addr, REGISTER_BYTES),)
-    access = (Access(found.addr, 1, 32, 0),)
+    access = () if load else (Access(found.addr, 1, 32, 0),)
     lanes = REGISTER_BYTES // found.dtype.itemsize
     work = VectorWork(found.dtype.name, lanes, 1, lanes, False, access, False)
     reads, writes = (regions, ()) if load else ((), regions)

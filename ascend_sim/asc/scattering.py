@@ -8,10 +8,10 @@ from types import FrameType
 from typing import Any
 
 from ascend_sim.asc import checks
-from ascend_sim.asc.fill import MAX_UINT16, play
+from ascend_sim.asc.fill import MAX_UINT16
 from ascend_sim.asc.forms import mask_argument
 from ascend_sim.asc.gathering import RAW
-from ascend_sim.asc.issue import Hit, lanes_of, make_instr, masked_walk
+from ascend_sim.asc.issue import Hit, lanes_of, make_instr, masked_walk, play
 from ascend_sim.asc.offsets import OffsetReader, in_place_check
 from ascend_sim.asc.operands import BLOCK_BYTES, REPEAT_BYTES, fits, refuse, whole
 from ascend_sim.asc.params import GatherRepeatParams

@@ -195,7 +195,7 @@ def _fill_register(steps: Steps, mode: SelMode, sel_mask: LocalTensor, dtype: Da
         steps.add((make_instr(steps.frame, DUPLICATE, fill, (), block, "for Select"), None, state))
         steps.barrier()
     region = (Region(Memory.UB, addr, 16),)
-    work = VectorWork("uint32", 4, 1, 4, False, (Access(addr, 1, 32, 0),), False)
+    work = VectorWork("uint32", 4, 1, 4, False, (), False)
     steps.add((make_instr(steps.frame, SET_CMP_MASK, work, region, (), "for Select"), run, state))
     steps.barrier()
 

@@ -1,7 +1,7 @@
 """How results are rounded: float16 is computed in float32 and rounded once per instruction, ties to even.
 
-One rounding through float32 gives the same bits as float16 arithmetic for + - x / and sqrt, because float32 has more
-than twice the digits. Fused forms are rounded once as well (`fused_multiply_add`). Functions such as exp and ln are
+One rounding through float32 gives the correctly rounded half for + - x / and sqrt, because float32 has more than twice
+the digits. Fused forms are rounded once as well (`fused_multiply_add`). Functions such as exp and ln are
 computed in float64, so they do not depend on the host's vector maths.
 """
 
@@ -22,57 +22,53 @@ Into = Callable[..., Any]
 HALF_MAX = 65504.0
 
 
-def compute_dtype(dtype: DataType) -> npt.DTypeLike:
-    """The numpy type that arithmetic on `dtype` is done in."""
-    return np.float32 if dtype in (float16, bfloat16) else dtype.numpy
+def wide_dtype(dst: DataType, sources: tuple[DataType, ...]) -> npt.DTypeLike:
+    """The numpy type that a plain function of these operands computes in."""
+    return np.float32 if dst in (float16, bfloat16) or float32 in (dst, *sources) else dst.numpy
 
 
 def bind(compute: Compute, dst: DataType, sources: tuple[DataType, ...], half_saturates: bool) -> Into:
-    """`into(out, *sources)`: compute on widened sources, round once, store; `compute` is a ufunc or any function."""
-    wide = np.float32 if float32 in (dst, *sources) else compute_dtype(dst)
-    same = all(item is dst for item in sources)
-    if half_saturates and dst is float16:
-        return _saturating(compute, wide)
-    if isinstance(compute, np.ufunc) and same:
-        return _ufunc(compute, wide)
+    """`into(out, *sources)`: compute on widened sources, round once, store; `compute` is a ufunc or any function.
+
+    numpy's float16 ufuncs widen to float32 and round once by themselves, faster than separate conversions.
+    """
+    if isinstance(compute, np.ufunc) and all(item is dst for item in sources) and not half_saturates:
+        return _ufunc(compute)
+    wide = wide_dtype(dst, sources)
+    saturates = half_saturates and dst is float16
 
     def into(out: Array, *inputs: Array) -> None:
-        np.copyto(out, compute(*(item.astype(wide, copy=False) for item in inputs)), casting="unsafe")
+        result = compute(*(item.astype(wide, copy=False) for item in inputs))
+        if saturates:
+            result = saturate_half(np.asarray(result).astype(np.float16))
+        np.copyto(out, result, casting="unsafe")
 
     return into
+
+
+def scalar_cell(compute: Compute, dst: DataType, sources: tuple[DataType, ...]) -> Array:
+    """A 0-d array that holds a scalar operand in the type that `bind` computes in."""
+    native = isinstance(compute, np.ufunc) and all(item is dst for item in sources)
+    return np.zeros((), dst.numpy if native else wide_dtype(dst, sources))
 
 
 def with_scalar(
     compute: Compute, value: Array, dst: DataType, sources: tuple[DataType, ...], half_saturates: bool
 ) -> Into:
     """As `bind` for instructions whose last operand is a scalar: the 0-d array `value` of `scalar_cell`, read anew."""
-    wide = value.dtype
-    if isinstance(compute, np.ufunc) and not half_saturates:
+    if isinstance(compute, np.ufunc) and value.dtype == dst.numpy and not half_saturates:
         ufunc = compute
 
         def into(out: Array, source: Array) -> None:
-            ufunc(source, value, out=out, dtype=wide, casting="unsafe")
+            ufunc(source, value, out=out)
 
         return into
     return bind(lambda *inputs: compute(*inputs, value), dst, sources, half_saturates)
 
 
-def scalar_cell(dst: DataType, sources: tuple[DataType, ...]) -> Array:
-    """A 0-d array that holds a scalar operand in the type that the instruction computes in."""
-    return np.zeros((), np.float32 if float32 in (dst, *sources) else compute_dtype(dst))
-
-
-def _ufunc(ufunc: np.ufunc, wide: npt.DTypeLike) -> Into:
+def _ufunc(ufunc: np.ufunc) -> Into:
     def into(out: Array, *inputs: Array) -> None:
-        ufunc(*inputs, out=out, dtype=wide, casting="unsafe")
-
-    return into
-
-
-def _saturating(compute: Compute, wide: npt.DTypeLike) -> Into:
-    def into(out: Array, *inputs: Array) -> None:
-        result = np.asarray(compute(*(item.astype(wide, copy=False) for item in inputs))).astype(np.float16)
-        np.copyto(out, saturate_half(result))
+        ufunc(*inputs, out=out)
 
     return into
 
