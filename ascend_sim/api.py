@@ -11,8 +11,8 @@ import numpy as np
 from ascend_sim.host.arrays import random_inputs
 from ascend_sim.host.device import Device, L2State, Launch
 from ascend_sim.host.execute import OperatorRun, run_operator
-from ascend_sim.host.operator import Operator
-from ascend_sim.host.planning import DEFAULT_SOC, infer_shapes, plan, tiling
+from ascend_sim.host.operator import DEFAULT_SOC, Operator
+from ascend_sim.host.planning import infer_shapes, plan_run, tiling
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import TensorInfo, infos_text, tensor_info
 from ascend_sim.report.result import OperatorResult, Result
@@ -61,7 +61,7 @@ def device(
 def run(
     op: str | Operator,
     *args: Any,
-    soc: str | Soc = DEFAULT_SOC,
+    soc: str | Soc | None = None,
     values: bool = True,
     seed: int = 0,
     overrides: Overrides | None = None,
@@ -74,13 +74,15 @@ def run(
 
     Inputs go by position or name (aliases too), attributes by name. An input is a numpy or ml_dtypes array, which an
     operator that works in place changes, or a `(shape, dtype)` pair: random values from `seed`, or no values at all
-    with `values=False`. Without any input the operator's example runs. Other keywords are those of `device`; `cann`
-    chooses among host code of different releases. Raises `TilingError`, `UnsupportedError`, `InputError`.
+    with `values=False`. Without any input the operator's example runs, without `soc` on ascend910b or the first SoC
+    that has the operator. Other keywords are those of `device`; `cann` chooses among host code of different releases.
+    Raises `TilingError`, `UnsupportedError`, `InputError`.
     """
     operator = operator_named(op) if isinstance(op, str) else op
     inputs, attrs = operator.bind_call(args, kwargs)
     if not inputs:
         inputs, attrs = dict(operator.example.inputs), dict(operator.example.attrs) | attrs
+    soc = soc or operator.default_soc
     chip = load(soc, overrides) if isinstance(soc, str) else soc
     return run_call(operator, inputs, attrs, chip, values=values, seed=seed, l2=l2, core=core, cann=cann)
 
@@ -103,7 +105,7 @@ def run_call(
     on = Device(chip, values=values, l2=l2, core_filter=core, echo=echo)
     given = operator.bind_inputs(inputs)
     if values:
-        plan(operator, given, attrs, chip, cann=cann)  # refused calls are not worth their random values
+        plan_run(operator, given, attrs, chip, cann=cann)  # refused calls are not worth their random values
         given = _filled(given, seed)
     done = run_operator(operator, given, attrs, on, cann=cann)
     return _operator_result(done, time.perf_counter() - begin)

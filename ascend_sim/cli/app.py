@@ -19,6 +19,7 @@ from ascend_sim.cli.options import (
     L2State,
     NoValues,
     Op,
+    OpSocName,
     Sets,
     SocName,
     Trace,
@@ -53,7 +54,7 @@ def run(
     op: Op,
     inputs: Inputs = None,
     attrs: Attrs = None,
-    soc: SocName = DEFAULT_SOC,
+    soc: OpSocName = None,
     sets: Sets = None,
     json: Json = False,
     no_values: NoValues = False,
@@ -81,7 +82,7 @@ def tiling(
     op: Op,
     inputs: Inputs = None,
     attrs: Attrs = None,
-    soc: SocName = DEFAULT_SOC,
+    soc: OpSocName = None,
     cores: Annotated[
         int | None, typer.Option("--cores", help="Vector cores, in place of the chip's.", show_default=False)
     ] = None,

@@ -30,6 +30,14 @@ Attrs = Annotated[
     list[str] | None,
     typer.Option("--attr", "-a", metavar="NAME=VALUE", help="An attribute: partial_slice=0,64.", show_default=False),
 ]
+OpSocName = Annotated[
+    str | None,
+    typer.Option(
+        "--soc",
+        help=f"Chip or variant, see `ascend-sim socs`; without it {DEFAULT_SOC}, or the first that has the operator.",
+        show_default=False,
+    ),
+]
 SocName = Annotated[str, typer.Option("--soc", help="Chip or variant, see `ascend-sim socs`.")]
 Sets = Annotated[
     list[str] | None,

@@ -28,7 +28,7 @@ class RunRequest:
     op: str
     inputs: list[str] | None
     attrs: list[str] | None
-    soc: str
+    soc: str | None
     sets: list[str] | None
     values: bool
     seed: int
@@ -43,7 +43,7 @@ def run_operator(request: RunRequest) -> int:
     """Run, write the files that were asked for, print; answers the exit code."""
     _check_files(request)
     operator = operator_named(request.op)
-    chip = read_chip(request.soc, request.sets)
+    chip = read_chip(request.soc or operator.default_soc, request.sets)
     inputs, attrs = read_call(operator, request.inputs, request.attrs)
     with progress():
         result = run_call(

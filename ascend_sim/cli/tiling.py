@@ -24,7 +24,7 @@ class TilingRequest:
     op: str
     inputs: list[str] | None
     attrs: list[str] | None
-    soc: str
+    soc: str | None
     cores: int | None
     ub_bytes: int | None
     sets: list[str] | None
@@ -49,6 +49,6 @@ def show_tiling(request: TilingRequest) -> int:
 
 def _plan(request: TilingRequest) -> Tiling:
     operator = operator_named(request.op)
-    chip = read_chip(request.soc, request.sets)
+    chip = read_chip(request.soc or operator.default_soc, request.sets)
     inputs, attrs = read_call(operator, request.inputs, request.attrs)
     return plan(operator, inputs, attrs, chip, request.cores, request.ub_bytes)

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ascend_sim.asc.memory import DeviceArray
-from ascend_sim.errors import UnsupportedError
 from ascend_sim.host.arrays import Array, as_inputs, fresh_output
 from ascend_sim.host.device import Device, Launch
 from ascend_sim.host.operator import Call, Operator, Output
-from ascend_sim.host.planning import plan
+from ascend_sim.host.planning import plan_run
 from ascend_sim.host.tensors import TensorInfo, tensor_info
 from ascend_sim.host.tiling import Tiling
 
@@ -56,9 +55,7 @@ def run_operator(
     """
     bound = operator.bind_inputs(inputs)
     infos = {name: tensor_info(name, value) for name, value in bound.items()}
-    tiling = plan(operator, infos, attrs, device.soc, cann=cann)
-    if tiling.not_runnable:
-        raise UnsupportedError(f"{operator.name}: {tiling.not_runnable}")
+    tiling = plan_run(operator, infos, attrs, device.soc, cann=cann)
     run = OperatorRun(operator, infos, operator.bind_attrs(attrs), tiling, [])
     if device.values:
         _launch_with_values(run, bound, device, check)

@@ -17,6 +17,8 @@ from ascend_sim.host.attributes import Attribute
 from ascend_sim.host.tensors import Shape, TensorInfo
 from ascend_sim.host.tiling import Tiling, TilingContext
 
+DEFAULT_SOC = "ascend910b"
+
 
 @dataclass(frozen=True, slots=True)
 class Input:
@@ -45,16 +47,21 @@ class Output:
 class Support:
     """What an operator is on one SoC.
 
-    `tiling` is None while the simulator lacks the chip's core. `dtypes` lists the allowed combinations, in the order of
-    the inputs. `layouts` describes, a line each, the shapes that the chip's kernels take. `kernel` and `golden` name
-    the folder's modules.
+    `tiling` is None while the simulator lacks the host code, `kernel` while it lacks the kernels: the tiling can then
+    be asked for, and a run is refused. `dtypes` lists the allowed combinations, in the order of the inputs. `layouts`
+    describes, a line each, the shapes that the chip's kernels take. `kernel` and `golden` name the folder's modules.
     """
 
     tiling: Callable[[TilingContext], Tiling] | None
     dtypes: tuple[tuple[str, ...], ...]
     layouts: tuple[str, ...]
-    kernel: str = "kernel"
+    kernel: str | None = "kernel"
     golden: str = "golden"
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the operator runs on this SoC."""
+        return self.tiling is not None and self.kernel is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,11 @@ class Operator:
             inputs[canonical] = value
         return inputs, attrs
 
+    @property
+    def default_soc(self) -> str:
+        """Where a call goes that names no SoC: ascend910b, or the first that has the operator."""
+        return DEFAULT_SOC if DEFAULT_SOC in self.supports else next(iter(self.supports))
+
     def support_on(self, soc_name: str) -> Support:
         """What the operator is on that SoC; refused when the operator does not exist there."""
         support = self.supports.get(soc_name)
@@ -183,10 +195,18 @@ class Operator:
             )
         return support
 
+    def no_kernel_on(self, soc_name: str) -> str:
+        """Why a call whose tiling is known cannot run there."""
+        ready = ", ".join(name for name, support in self.supports.items() if support.simulated)
+        where = f"it runs on {ready}" if ready else "it runs on no chip yet"
+        return f"its kernels for {soc_name} are not simulated yet, only their tiling is; {where}"
+
     def launch(self, call: Call) -> None:
         """Run the operator's kernels on the current device."""
-        module = importlib.import_module(f"{self.package}.{self.support_on(call.tiling.soc).kernel}")
-        module.launch(call)
+        kernel = self.support_on(call.tiling.soc).kernel
+        if kernel is None:
+            raise UnsupportedError(f"{self.name}: {self.no_kernel_on(call.tiling.soc)}")
+        importlib.import_module(f"{self.package}.{kernel}").launch(call)
 
     def golden(self, soc_name: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Outputs by name, from the formula, rounded where the kernel rounds; `inputs` are arrays, left as they are."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ascend_sim.errors import InputError, UnsupportedError
@@ -12,28 +13,28 @@ from ascend_sim.host.tensors import Shape, tensor_info
 from ascend_sim.host.tiling import Tiling, TilingContext
 from ascend_sim.soc import Soc, load
 
-DEFAULT_SOC = "ascend910b"
-
 
 def tiling(
     op: str | Operator,
     inputs: Mapping[str, Any],
     attrs: Mapping[str, Any] | None = None,
-    soc: str | Soc = DEFAULT_SOC,
+    soc: str | Soc | None = None,
     cores: int | None = None,
     ub_bytes: int | None = None,
     cann: str = "",
 ) -> Tiling:
     """Checks and tiling of one call, as the operator's host code does them.
 
-    `inputs` maps names to arrays or `(shape, dtype)` pairs, optional inputs that are absent left out. `cores` and
-    `ub_bytes` stand in for what the chip has, as a compile info does: `cores` for the core count that the operator
-    asks for, `ub_bytes` for the configured unified buffer (operators that read it through GetCoreMemSize see it 256 B
-    smaller on arch 2201). `cann` chooses among host code of different releases; "" is the newest.
+    `inputs` maps names to arrays or `(shape, dtype)` pairs, optional inputs that are absent left out. Without `soc` the
+    call is for ascend910b, or for the first SoC that has the operator. `cores` and `ub_bytes` stand in for what the
+    chip has, as a compile info does: `cores` for the core count that the operator asks for, `ub_bytes` for the
+    configured unified buffer (operators that read it through GetCoreMemSize see it 256 B smaller on arch 2201).
+    `cann` chooses among host code of different releases; "" is the newest.
     Raises `TilingError` when the operator's own checks refuse the call, `UnsupportedError` for an unknown operator or
     a SoC that the operator or the simulator does not have, `InputError` for names or values that make no sense.
     """
     operator = operator_named(op) if isinstance(op, str) else op
+    soc = soc or operator.default_soc
     chip = load(soc) if isinstance(soc, str) else soc
     return plan(operator, inputs, attrs or {}, chip, cores, ub_bytes, cann)
 
@@ -52,8 +53,8 @@ def plan(
     if support.tiling is None:
         ready = ", ".join(name for name, other in operator.supports.items() if other.tiling is not None)
         raise UnsupportedError(
-            f"{operator.name} exists on {chip.name}, but the simulator does not model that chip's vector core "
-            f"(arch {chip.arch}) yet; it runs on {ready}"
+            f"{operator.name} exists on {chip.name}, but the simulator has no host code of it for that chip "
+            f"(arch {chip.arch}) yet; there is one for {ready}"
         )
     bound = operator.bind_inputs(inputs)
     context = TilingContext(
@@ -68,15 +69,36 @@ def plan(
         attrs=operator.bind_attrs(attrs),
         cann=_cann(operator, cann),
     )
-    return support.tiling(context)
+    found = support.tiling(context)
+    if support.kernel is None and not found.not_runnable:
+        return replace(found, not_runnable=operator.no_kernel_on(chip.name))
+    return found
+
+
+def plan_run(
+    operator: Operator, inputs: Mapping[str, Any], attrs: Mapping[str, Any], chip: Soc, cann: str = ""
+) -> Tiling:
+    """`plan` for a call that is to run: one whose kernels cannot run raises `UnsupportedError`."""
+    found = plan(operator, inputs, attrs, chip, cann=cann)
+    if found.not_runnable:
+        raise UnsupportedError(f"{operator.name}: {found.not_runnable}")
+    return found
 
 
 def infer_shapes(op: str | Operator, inputs: Mapping[str, Any], attrs: Mapping[str, Any] | None = None) -> list[Shape]:
-    """Shapes of the outputs, in the operator's order; unknown dims (-1) and the unknown rank (-2,) pass through."""
+    """Shapes of the outputs that the call has, in the operator's order.
+
+    Unknown dims (-1) and the unknown rank (-2,) pass through.
+    """
     operator = operator_named(op) if isinstance(op, str) else op
     bound = operator.bind_inputs(inputs)
     shapes = {name: tensor_info(name, value, unknown_dims=True).shape for name, value in bound.items()}
-    return list(operator.infer_shapes(shapes, operator.bind_attrs(attrs or {})))
+    inferred = operator.infer_shapes(shapes, operator.bind_attrs(attrs or {}))
+    return [
+        shape
+        for output, shape in zip(operator.outputs, inferred, strict=True)
+        if output.needs is None or output.needs in shapes
+    ]
 
 
 def _ub_bytes(operator: Operator, chip: Soc, configured: int | None) -> int:

@@ -109,8 +109,9 @@ class Tiling:
     """The host's answer: how a call is cut over cores and unified buffer.
 
     `data` holds the fields of the operator's tiling struct in struct order, then derived entries such as "path".
-    `words` are the raw integers as the host writes them. `shares` and `buffers` restate the fields for people.
-    `not_runnable` says why the simulator cannot run this kernel, or is empty.
+    `words` are the raw integers as the host writes them, None where the simulator does not model them (then `notes`
+    say what they are). `shares` and `buffers` restate the fields for people. `not_runnable` says why the simulator
+    cannot run this kernel, or is empty.
     """
 
     op: str
@@ -121,11 +122,12 @@ class Tiling:
     block_dim: int
     workspace_bytes: int
     data: Mapping[str, int | str]
-    words: tuple[int, ...]
+    words: tuple[int | None, ...]
     ub_bytes: int
     shares: tuple[CoreShare, ...] = ()
     buffers: tuple[UbBuffer, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     not_runnable: str = ""
 
     @property
@@ -161,6 +163,8 @@ class Tiling:
                 "buffers": [{"name": b.name, "bytes": b.nbytes, "count": b.count} for b in self.buffers],
             },
             "warnings": list(self.warnings),
+            "notes": list(self.notes),
+            "not_runnable": self.not_runnable,
         }
 
 

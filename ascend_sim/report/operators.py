@@ -54,7 +54,8 @@ def operator(op: Operator) -> dict[str, Any]:
 
 def _support(support: Support) -> dict[str, Any]:
     return {
-        "simulated": support.tiling is not None,
+        "simulated": support.simulated,
+        "tiling": support.tiling is not None,
         "dtypes": [list(combination) for combination in support.dtypes],
         "layouts": list(support.layouts),
     }
@@ -99,13 +100,18 @@ def _socs_lines(row: Mapping[str, Any], style: Style) -> list[str]:
     """SoCs in one line where they take the same dtypes."""
     groups: dict[str, list[str]] = {}
     for soc, support in row["socs"].items():
-        note = "" if support["simulated"] else " (not simulated yet)"
-        groups.setdefault(_dtypes_text(support["dtypes"]), []).append(soc + note)
+        groups.setdefault(_dtypes_text(support["dtypes"]), []).append(soc + _support_note(support))
     lines = []
     for dtypes, socs in groups.items():
         lines.append(f"  {', '.join(socs)}")
         lines += textwrap.wrap(dtypes, style.width - 4, initial_indent="    ", subsequent_indent="    ")
     return lines
+
+
+def _support_note(support: Mapping[str, Any]) -> str:
+    if support["simulated"]:
+        return ""
+    return " (tiling only)" if support["tiling"] else " (not simulated yet)"
 
 
 def _dtypes_text(combinations: Sequence[Sequence[str]]) -> str:
@@ -129,8 +135,7 @@ def operator_text(view: Mapping[str, Any], style: Style = PLAIN) -> str:
         lines += ["", style.paint("Attributes", "bold")]
         lines += _table([(row["name"], _attribute_text(row)) for row in view["attributes"]], style)
     for socs, support in _alike(view["socs"]):
-        note = "" if support["simulated"] else " (not simulated yet)"
-        lines += ["", style.paint(f"On {', '.join(socs)}", "bold") + note]
+        lines += ["", style.paint(f"On {', '.join(socs)}", "bold") + _support_note(support)]
         lines += [f"  dtypes of ({', '.join(row['name'] for row in view['inputs'])}):"]
         lines += [f"    ({', '.join(combination)})" for combination in support["dtypes"]]
         if support["layouts"]:

@@ -132,12 +132,18 @@ class Result:
         write_trace(self.timeline, path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an npz with `in_<name>`, `out_<name>`, `golden_<name>` and `tiling_words`; bfloat16 becomes float32."""
+        """Write an npz with `in_<name>`, `out_<name>`, `golden_<name>` and `tiling_words`; bfloat16 becomes float32.
+
+        Where some words are not modelled they are 0, and `tiling_words_known` says which are known.
+        """
         arrays: dict[str, Any] = {}
         for prefix, group in (("in", self.inputs), ("out", self.outputs), ("golden", self.golden)):
             arrays |= {f"{prefix}_{name}": widened(value) for name, value in group.items()}
         if self.tiling is not None:
-            arrays["tiling_words"] = np.array(self.tiling.words, np.int64)
+            words = self.tiling.words
+            arrays["tiling_words"] = np.array([word or 0 for word in words], np.int64)
+            if None in words:
+                arrays["tiling_words_known"] = np.array([word is not None for word in words])
         with atomic(path, "outputs") as temporary, temporary.open("wb") as out:
             np.savez(out, **arrays)
 

@@ -13,7 +13,9 @@ def tiling_text(tiling: Tiling, style: Style) -> str:
     """Everything about a tiling: what `tiling_lines` tells, every field, the raw words, warnings."""
     lines = [style.rule(f"{tiling.op} on {tiling.variant}"), *tiling_lines(tiling, style)]
     lines += list_rows("Fields", [f"{name} {value}" for name, value in tiling.data.items()], style)
-    lines += rows("Words", " ".join(map(str, tiling.words)), style)
+    lines += rows("Words", " ".join("?" if word is None else str(word) for word in tiling.words), style)
+    for text in tiling.notes:
+        lines += rows("Note", text, style)
     for text in tiling.warnings:
         lines += rows("Warning", text, style, "warn")
     if tiling.not_runnable:

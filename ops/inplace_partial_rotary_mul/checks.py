@@ -46,9 +46,9 @@ def check(context: TilingContext) -> RopeCall:
     """Every check of the host code in its order; a `head_dim` of 0 ends them early (nothing to rotate)."""
     context.require(context.cores > 0, f"core count is {context.cores}, it must be positive")
     context.require(context.ub_bytes > 0, f"UB size is {context.ub_bytes} B, it must be positive")
-    _check_dtypes(context)
-    _check_ranks(context)
-    _check_mode(context)
+    check_dtypes(context)
+    check_ranks(context)
+    check_mode(context)
     start, end = _slice_of(context)
     if end != start:
         _check_slice(context, start, end)
@@ -69,7 +69,7 @@ def check(context: TilingContext) -> RopeCall:
     )
 
 
-def _check_dtypes(context: TilingContext) -> None:
+def check_dtypes(context: TilingContext) -> None:
     x, cos, sin = (context.dtype(name) for name in ("x", "cos", "sin"))
     allowed = ", ".join(DTYPES)
     context.require(x in DTYPES, f"x is {x}; allowed are {allowed}")
@@ -81,7 +81,7 @@ def _check_dtypes(context: TilingContext) -> None:
     )
 
 
-def _check_ranks(context: TilingContext) -> None:
+def check_ranks(context: TilingContext) -> None:
     x, cos, sin = (context.shape(name) for name in ("x", "cos", "sin"))
     context.require(
         len(x) == len(cos) == len(sin) == 4,
@@ -90,7 +90,7 @@ def _check_ranks(context: TilingContext) -> None:
     context.require(cos == sin, f"cos is {shape_text(cos)} and sin is {shape_text(sin)}; they must have the same shape")
 
 
-def _check_mode(context: TilingContext) -> None:
+def check_mode(context: TilingContext) -> None:
     mode = context.attrs["rotary_mode"]
     context.require(mode == 1, f"rotary_mode is {mode}; only 1 (interleave) is supported")
 

@@ -10,6 +10,7 @@ from ascend_sim.host.operator import Example, Input, Operator, Output, Support
 from ascend_sim.host.tensors import Shape, TensorInfo
 
 from .tiling import tiling
+from .tiling_arch35 import tiling as tiling_arch35
 
 # (x, cos, sin), as the operator definition pairs them
 DTYPES = (
@@ -30,7 +31,7 @@ A2_A3 = Support(
 )
 
 ASCEND950 = Support(
-    tiling=None,
+    tiling=tiling_arch35,
     dtypes=DTYPES,
     layouts=(
         "the shape of x with L for D",
@@ -39,7 +40,8 @@ ASCEND950 = Support(
         "B1ND, 11ND: (B, 1, N, L), (1, 1, N, L)",
         "1SND: (1, S, N, L)",
     ),
-    kernel="kernel_arch35",
+    kernel=None,
+    golden="golden_arch35",
 )
 
 

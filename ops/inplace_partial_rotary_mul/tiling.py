@@ -10,32 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ascend_sim.host.tensors import shape_text
-from ascend_sim.host.tiling import (
-    SYSTEM_WORKSPACE_BYTES,
-    CoreShare,
-    Loop,
-    Tiling,
-    TilingContext,
-    UbBuffer,
-    ceil_div,
-)
+from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
 from .checks import RopeCall, check
-
-# The tiling struct in the order of its declaration (ops-transformer, inplace_partial_rotary_mul_tiling.h, 2026-07), all
-# int64; the first half serves the 950.
-STRUCT = (
-    *("B", "CosB", "S", "D", "N", "blockNumB", "blockFactorB", "blockNumS", "blockFactorS"),
-    *("ubLoopNumS", "ubFactorS", "ubTailFactorS", "ubLoopNumB", "ubFactorB", "ubTailFactorB"),
-    *("ubLoopNumN", "ubFactorN", "ubTailFactorN", "rotaryMode", "dAlign", "dSplitCoef"),
-    *("blockNumBS", "blockFactorBS", "blockTailBS", "blockNumN", "blockFactorN", "blockTailN", "ubFactorBS"),
-    *("sliceStart", "sliceEnd", "sliceLength"),
-    *("usedCoreNum", "numHead", "headDim", "allHeadDim", "coreTUbLoopTime", "coreBUbLoopTime"),
-    *("coreTUbLoopTail", "coreBUbLoopTail", "ubFactor", "start", "blockFactor"),
-    *("batchSize", "seqLen", "numHeads", "frontCoreNum", "tailCoreNum", "coreCalcNum", "coreCalcTail"),
-    *("ubCalcNum", "ubCalcLoop", "ubCalcTail", "ubCalcTailNum", "ubCalcTailLoop", "ubCalcTailTail"),
-    *("ubCalcBNum", "ubCalcBLoop", "ubCalcBTail", "ubCalcNNum", "ubCalcNLoop", "ubCalcNTail"),
-)
+from .struct import answer
 
 KEY_NOOP = 1
 KEY_FAST_BROADCAST = 1
@@ -59,26 +37,7 @@ def tiling(context: TilingContext) -> Tiling:
 
 def _noop(context: TilingContext, call: RopeCall) -> Tiling:
     fields = {"allHeadDim": call.full_dim, "start": call.start}
-    return _answer(context, KEY_NOOP, "the slice is empty: nothing to rotate", 1, fields, "noop")
-
-
-def _answer(
-    context: TilingContext, key: int, meaning: str, block_dim: int, fields: dict[str, int], path: str
-) -> Tiling:
-    data: dict[str, int | str] = {name: fields.get(name, 0) for name in STRUCT}
-    words = tuple(fields.get(name, 0) for name in STRUCT)
-    return Tiling(
-        op=context.op,
-        soc=context.soc,
-        variant=context.variant,
-        key=key,
-        meaning=meaning,
-        block_dim=block_dim,
-        workspace_bytes=SYSTEM_WORKSPACE_BYTES,
-        data=data | {"path": path},
-        words=words,
-        ub_bytes=context.ub_bytes,
-    )
+    return answer(context, KEY_NOOP, "the slice is empty: nothing to rotate", 1, fields, "noop")
 
 
 # --- fast path: keys 1 and 2 -----------------------------------------------------------------------------------------
@@ -116,7 +75,7 @@ def _fast(context: TilingContext, call: RopeCall) -> Tiling | None:
     key = KEY_FAST_BROADCAST if broadcast else KEY_FAST_ELEMENTWISE
     path = "fast_broadcast" if broadcast else "fast_elementwise"
     cos_text = "each cos row broadcast over its heads" if broadcast else "cos the shape of x"
-    found = _answer(context, key, f"fast path, dim 0 over cores, {cos_text}", used, fields, path)
+    found = answer(context, key, f"fast path, dim 0 over cores, {cos_text}", used, fields, path)
     return replace(
         found,
         shares=_fast_shares(used, front, last),
@@ -223,7 +182,7 @@ def _split_s(context: TilingContext, call: RopeCall, key: int, fields: dict[str,
         "ubCalcTailTail": _remainder(tail),
     }
     meaning = f"general path, {_dtype_text(call)}: positions over cores, whole positions per UB step{_pad_text(call)}"
-    found = _answer(context, key, meaning, fields["usedCoreNum"], fields, "split_s")
+    found = answer(context, key, meaning, fields["usedCoreNum"], fields, "split_s")
     table = heads * call.padded_dim
     return replace(
         found,
@@ -260,7 +219,7 @@ def _split_bsn(context: TilingContext, call: RopeCall, key: int, fields: dict[st
         "ubCalcNTail": _remainder(loop),
     }
     meaning = f"general path, {_dtype_text(call)}: positions over cores, chunks of heads per UB step{_pad_text(call)}"
-    found = _answer(context, key, meaning, fields["usedCoreNum"], fields, "split_bsn")
+    found = answer(context, key, meaning, fields["usedCoreNum"], fields, "split_bsn")
     front = (Loop.over("rows", fields["coreCalcNum"], 1), loop)
     tail = (Loop.over("rows", fields["coreCalcTail"], 1), loop)
     chunk = loop.per_loop * call.padded_dim

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,14 @@ class TestNames:
             "inplace_partial_rotary_mul has no attribute 'mode'; its attributes are rotary_mode, partial_slice"
         )
         assert not isinstance(refused.value, TilingError)
+
+
+def test_default_soc() -> None:
+    assert OP.default_soc == "ascend910b"
+    others = {name: support for name, support in OP.supports.items() if name != "ascend910b"}
+    assert replace(OP, supports=others).default_soc == "ascend910_93"
+    only_950 = {"ascend950": OP.supports["ascend950"]}
+    assert replace(OP, supports=only_950).default_soc == "ascend950"
 
 
 class TestPythonCall:

@@ -12,8 +12,8 @@ import pytest
 
 import ascend_sim
 from ascend_sim.errors import InputError, TilingError, UnsupportedError
-from ascend_sim.host.operator import Operator
-from ascend_sim.host.planning import plan
+from ascend_sim.host.operator import Call, Operator, Output
+from ascend_sim.host.planning import plan, plan_run
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tiling import Tiling, TilingContext
 from ascend_sim.soc import load
@@ -123,13 +123,33 @@ def test_json_is_complete() -> None:
 
 
 class TestUnsupported:
-    def test_the_950_s_core_is_not_there_yet(self) -> None:
+    def test_without_host_code(self) -> None:
+        operator, _ = watched()
+        later = replace(operator.supports["ascend910b"], tiling=None)
+        operator = replace(operator, supports={**operator.supports, "ascend950": later})
         with pytest.raises(UnsupportedError) as refused:
-            ascend_sim.tiling(NAME, CALL, ATTRS, "Ascend950PR_9589")
+            plan(operator, CALL, ATTRS, load("Ascend950PR_9589"))
         assert str(refused.value) == (
-            f"{NAME} exists on ascend950, but the simulator does not model that chip's vector core (arch 3510) yet; "
-            "it runs on ascend910b, ascend910_93"
+            f"{NAME} exists on ascend950, but the simulator has no host code of it for that chip (arch 3510) yet; "
+            "there is one for ascend910b"
         )
+
+    @pytest.mark.parametrize(("others", "text"), [(True, "it runs on ascend910b"), (False, "it runs on no chip yet")])
+    def test_without_kernels_there_is_a_tiling_that_says_so(self, others: bool, text: str) -> None:
+        operator, _ = watched()
+        runs = operator.supports["ascend910b"]
+        supports = {"ascend910_93": replace(runs, kernel=None)} | ({"ascend910b": runs} if others else {})
+        operator = replace(operator, supports=supports)
+        found = plan(operator, CALL, ATTRS, load("ascend910_93"))
+        why = f"its kernels for ascend910_93 are not simulated yet, only their tiling is; {text}"
+        assert (found.key, found.not_runnable) == (2000, why)
+        assert found.to_json()["not_runnable"] == why
+        with pytest.raises(UnsupportedError) as refused:
+            plan_run(operator, CALL, ATTRS, load("ascend910_93"))
+        assert str(refused.value) == f"{NAME}: {why}"
+        with pytest.raises(UnsupportedError) as refused:
+            operator.launch(Call({}, ATTRS, found, "2201"))
+        assert str(refused.value) == f"{NAME}: {why}"
 
     def test_a_chip_without_the_operator(self) -> None:
         operator, _ = watched()
@@ -173,6 +193,12 @@ class TestInferShapes:
     @pytest.mark.parametrize("shape", [(2, 32, 8, 128), (-1, 32, -1, 128), (-2,), (0, 4, 4, 4)])
     def test_the_output_is_x(self, shape: tuple[int, ...]) -> None:
         assert ascend_sim.infer_shapes(NAME, {"x": (shape, "float16"), "r1": ROPE, "r2": ROPE}, ATTRS) == [shape]
+
+    def test_outputs_that_need_a_missing_input_are_left_out(self) -> None:
+        operator, _ = watched()
+        outputs = (*operator.outputs, Output("other", dtype_of="x", needs="bias"))
+        operator = replace(operator, outputs=outputs, infer_shapes=lambda shapes, attrs: ((1,), (2,)))
+        assert ascend_sim.infer_shapes(operator, CALL) == [(1,)]
 
     def test_attributes_may_be_left_out(self) -> None:
         assert ascend_sim.infer_shapes(NAME, CALL) == [(2, 32, 8, 128)]

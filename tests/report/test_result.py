@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -53,6 +54,15 @@ def test_save_widens_bfloat16_and_keeps_the_rest(tmp_path):
         assert saved["out_x"].dtype == np.float16
         assert saved["tiling_words"].tolist() == list(made.tiling.words)
     assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]
+
+
+def test_words_that_are_not_modelled_are_saved_as_unknown(tmp_path):
+    made = result()
+    made.tiling = replace(made.tiling, words=(None, 0, 7))
+    made.save(tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as saved:
+        assert saved["tiling_words"].tolist() == [0, 0, 7]
+        assert saved["tiling_words_known"].tolist() == [False, True, True]
 
 
 def test_save_refuses_a_directory_that_is_not_there(tmp_path):
