@@ -71,7 +71,7 @@ def check_overlap(row: Row, walk: Walk, dst: Layout, role: str, source: Layout, 
     narrower or wider source may share bytes with the destination inside one repeat: kernels widen in place from the
     upper half of a buffer, and a repeat reads all its blocks before it writes.
     """
-    if apart(walk, dst, walk, source):
+    if apart(walk, dst, walk, source) or in_place(walk, dst, source):
         return False
     if reads_earlier_result(walk, dst, walk, source):
         if may_accumulate and 0 in (dst.repeat_stride, source.repeat_stride):
@@ -95,6 +95,18 @@ def apart(dst_walk: Walk, dst: Layout, source_walk: Walk, source: Layout) -> boo
     if not dst_walk.elements or not source_walk.elements:
         return True
     return dst.end(dst_walk) <= source.start or source.end(source_walk) <= dst.start
+
+
+def in_place(walk: Walk, dst: Layout, source: Layout) -> bool:
+    """Whether every lane reads what it writes and repeats stay apart."""
+    same_walk = (dst.block_stride, dst.repeat_stride) == (source.block_stride, source.repeat_stride)
+    same_place = dst.start == source.start and dst.dtype.itemsize == source.dtype.itemsize
+    return same_place and same_walk and repeats_apart(walk, dst)
+
+
+def repeats_apart(walk: Walk, layout: Layout) -> bool:
+    """Whether no repeat reaches the start of the next."""
+    return walk.repeats <= 1 or layout.repeat_stride >= layout.end(walk.one_repeat(0)) - layout.start
 
 
 def reads_earlier_result(dst_walk: Walk, dst: Layout, source_walk: Walk, source: Layout) -> bool:
@@ -124,7 +136,7 @@ def _overlaps_in_part(walk: Walk, dst: Layout, source: Layout) -> bool:
 
 def writes_again(walk: Walk, dst: Layout) -> bool:
     """Whether two repeats write the same bytes, so that their order counts."""
-    if walk.repeats <= 1 or dst.repeat_stride >= dst.end(walk.one_repeat(0)) - dst.start:
+    if repeats_apart(walk, dst):
         return False
     repeat, lane = walk.active()
     return len(np.unique(dst.at(repeat, lane))) < walk.elements

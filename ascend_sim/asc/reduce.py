@@ -24,7 +24,7 @@ from ascend_sim.asc.walk import Layout, Walk
 from ascend_sim.isa import reduce as rows
 from ascend_sim.isa.dtypes import DataType, uint16, uint32
 from ascend_sim.isa.enums import ReduceOrder
-from ascend_sim.isa.numeric import Array
+from ascend_sim.isa.numeric import Array, maximum, minimum
 from ascend_sim.isa.row import Row
 
 __all__ = [
@@ -216,8 +216,8 @@ def checked_order(row: Row, order: Any) -> ReduceOrder:
 
 
 def extreme_of(row: Row) -> Any:
-    """The numpy function of a maximum or minimum; None for sums."""
-    return {"max": np.maximum, "min": np.minimum}.get(row.call.rsplit("_", 1)[1])
+    """The function of a maximum or minimum; None for sums."""
+    return {"max": maximum, "min": minimum}.get(row.call.rsplit("_", 1)[1])
 
 
 def _repeat_meaning(row: Row, dtype: DataType, walk: Walk, order: ReduceOrder) -> Compute:
@@ -254,7 +254,7 @@ def reduce_blocks(frame: FrameType, row: Row, dst: LocalTensor, src: LocalTensor
 
     def compute(lanes: Array) -> Array:
         blocks = lanes.reshape(len(lanes), 8, per_block)
-        found: Array = rows.tree_sum(blocks, saturates) if extreme is None else extreme.reduce(blocks, axis=-1)
+        found: Array = rows.tree_sum(blocks, saturates) if extreme is None else rows.fold(blocks, extreme)
         return found
 
     run = _run(walk, source, (results, layout), compute, rows.filler(src.dtype, extreme))

@@ -42,22 +42,26 @@ def direct_views(ub: Bytes, walk: Walk, layouts: Sequence[Layout]) -> list[Array
     """Views of one common shape, or None when some operand cannot be written as one."""
     if walk.dense and all(item.contiguous(walk) for item in layouts):
         return [strided(ub, item, (walk.elements,), (item.dtype.itemsize,)) for item in layouts]
-    lanes = walk.prefix
-    if lanes is None:
+    if walk.progression is None:
         return None
-    if all(item.block_stride == BLOCK_BYTES or lanes <= item.per_block for item in layouts):
+    first, step, lanes = walk.progression
+    if all(item.block_stride == BLOCK_BYTES or first + lanes * step <= item.per_block for item in layouts):
         shape: tuple[int, ...] = (walk.repeats, lanes)
-        return [strided(ub, item, shape, (item.repeat_stride, item.dtype.itemsize)) for item in layouts]
+        sizes = [item.dtype.itemsize for item in layouts]
+        return [
+            strided(ub, item, shape, (item.repeat_stride, step * size), first * size)
+            for item, size in zip(layouts, sizes, strict=True)
+        ]
     per_block = layouts[0].per_block
-    if any(item.per_block != per_block for item in layouts) or lanes % per_block:
+    if (first, step) != (0, 1) or lanes % per_block or any(item.per_block != per_block for item in layouts):
         return None
     shape = (walk.repeats, lanes // per_block, per_block)
     return [strided(ub, item, shape, (item.repeat_stride, item.block_stride, item.dtype.itemsize)) for item in layouts]
 
 
-def strided(ub: Bytes, layout: Layout, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
-    """A view of UB that starts at the operand's first byte."""
-    return np.ndarray(shape, layout.dtype.numpy, buffer=ub.data, offset=layout.start, strides=strides)
+def strided(ub: Bytes, layout: Layout, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Array:
+    """A view of UB that starts `offset` bytes into the operand."""
+    return np.ndarray(shape, layout.dtype.numpy, buffer=ub.data, offset=layout.start + offset, strides=strides)
 
 
 def typed(ub: Bytes, layout: Layout) -> Array:

@@ -54,10 +54,13 @@ class Walk:
         return self.body == self.last or self.repeats <= 1
 
     @cached_property
-    def prefix(self) -> int | None:
-        """How many first lanes are active in every repeat, or None when the mask is not one prefix."""
-        bits = self.last
-        return bits.bit_length() if self.uniform and bits & (bits + 1) == 0 else None
+    def progression(self) -> tuple[int, int, int] | None:
+        """(first lane, step, lanes) when every repeat has the same evenly spaced lanes, else None."""
+        lanes = lane_numbers(self.last)
+        if not self.uniform or not len(lanes):
+            return None
+        step = int(lanes[1] - lanes[0]) if len(lanes) > 1 else 1
+        return (int(lanes[0]), step, len(lanes)) if (np.diff(lanes) == step).all() else None
 
     @cached_property
     def dense(self) -> bool:

@@ -25,7 +25,7 @@ from ascend_sim.isa.dtypes import (
     uint32,
     uint64,
 )
-from ascend_sim.isa.numeric import Array, fused_multiply_add
+from ascend_sim.isa.numeric import Array, fused_multiply_add, maximum, minimum, relu
 from ascend_sim.isa.row import Row, declare
 from ascend_sim.program import PipeID
 
@@ -69,12 +69,6 @@ def _unary(name: str, call: str, compute: Any, note: str, t2201: Types, t3510: T
     return _row(name, call, "unary", tables(2, t2201, t3510), compute, note, only)
 
 
-def relu(x: Array) -> Array:
-    """max(x, 0) in x's dtype; NaN stays NaN."""
-    result: Array = np.maximum(x, x.dtype.type(0))
-    return result
-
-
 def _in_float64(function: Any) -> Any:
     def compute(x: Array) -> Array:
         result: Array = function(x.astype(np.float64))
@@ -99,8 +93,8 @@ DIV = _binary(
     "Div", "div", np.divide, "dst = src0 / src1; x/0 is an infinity, 0/0 is NaN", FLOATS,
     (int16, uint16, float16, int32, uint32, float32, *WIDE), WIDE,
 )  # fmt: skip
-MAX = _binary("Max", "max", np.maximum, "dst = max(src0, src1); NaN wins", BASIC, ALL_950, _ONLY, True)
-MIN = _binary("Min", "min", np.minimum, "dst = min(src0, src1); NaN wins", BASIC, ALL_950, _ONLY, True)
+MAX = _binary("Max", "max", maximum, "dst = max(src0, src1); NaN wins, +0 over -0", BASIC, ALL_950, _ONLY, True)
+MIN = _binary("Min", "min", minimum, "dst = min(src0, src1); NaN wins, -0 over +0", BASIC, ALL_950, _ONLY, True)
 ADD_RELU = _binary(
     "AddRelu", "add_relu", lambda a, b: relu(a + b), "dst = max(src0 + src1, 0)",
     (int16, float16, float32), (int16, float16, float32, *WIDE), WIDE, True,
@@ -131,8 +125,8 @@ ADDS = _scalar("Adds", "adds", np.add, "dst = src + scalar", BASIC, _SCALAR_950,
 MULS = _scalar(
     "Muls", "muls", np.multiply, "dst = src * scalar", BASIC, (int16, float16, bfloat16, int32, float32, int64), WIDE
 )
-MAXS = _scalar("Maxs", "maxs", np.maximum, "dst = max(src, scalar); NaN wins", BASIC, _SCALAR_950, _ONLY)
-MINS = _scalar("Mins", "mins", np.minimum, "dst = min(src, scalar); NaN wins", BASIC, _SCALAR_950, _ONLY)
+MAXS = _scalar("Maxs", "maxs", maximum, "dst = max(src, scalar); NaN wins, +0 over -0", BASIC, _SCALAR_950, _ONLY)
+MINS = _scalar("Mins", "mins", minimum, "dst = min(src, scalar); NaN wins, -0 over +0", BASIC, _SCALAR_950, _ONLY)
 LEAKY_RELU = _scalar("LeakyRelu", "leaky_relu", _leaky_relu, "dst = src >= 0 ? src : src * scalar", FLOATS, FLOATS)
 SHIFT_LEFT = _scalar(
     "ShiftLeft", "shift_left", np.left_shift, "dst = src << scalar", (int16, uint16, int32, uint32), _SHIFTS_950, _ONLY

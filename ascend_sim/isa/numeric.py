@@ -22,8 +22,37 @@ Into = Callable[..., Any]
 HALF_MAX = 65504.0
 
 
-def wide_dtype(dst: DataType, sources: tuple[DataType, ...]) -> npt.DTypeLike:
-    """The numpy type that a plain function of these operands computes in."""
+def maximum(a: Array, b: Any) -> Array:
+    """The larger one; NaN wins, and +0 over -0 (IEEE 754-2019 maximum: numpy's choice depends on the layout)."""
+    larger: Array = np.maximum(a, b)
+    if larger.dtype.kind == "f" and not larger.all():
+        zeros = (a == 0) & (b == 0)
+        larger = np.where(zeros, a + b, larger)  # the sum is -0 only when both are
+    return larger
+
+
+def minimum(a: Array, b: Any) -> Array:
+    """The smaller one; NaN wins, and -0 over +0 (IEEE 754-2019 minimum)."""
+    smaller: Array = np.minimum(a, b)
+    if smaller.dtype.kind == "f" and not smaller.all():
+        zeros = (a == 0) & (b == 0)
+        smaller = np.where(zeros, -(-a - b), smaller)
+    return smaller
+
+
+def relu(x: Array) -> Array:
+    """max(x, 0); NaN stays NaN and -0 becomes +0."""
+    return maximum(x, x.dtype.type(0))
+
+
+NATIVE = (maximum, minimum, relu)  # their results are operands or zeros: nothing to widen, nothing to round
+
+
+def wide_dtype(compute: Compute, dst: DataType, sources: tuple[DataType, ...]) -> npt.DTypeLike:
+    """The numpy type that a function of these operands computes in."""
+    same = all(item is dst for item in sources)
+    if same and (isinstance(compute, np.ufunc) or compute in NATIVE):
+        return dst.numpy
     return np.float32 if dst in (float16, bfloat16) or float32 in (dst, *sources) else dst.numpy
 
 
@@ -34,7 +63,7 @@ def bind(compute: Compute, dst: DataType, sources: tuple[DataType, ...], half_sa
     """
     if isinstance(compute, np.ufunc) and all(item is dst for item in sources) and not half_saturates:
         return _ufunc(compute)
-    wide = wide_dtype(dst, sources)
+    wide = wide_dtype(compute, dst, sources)
     saturates = half_saturates and dst is float16
 
     def into(out: Array, *inputs: Array) -> None:
@@ -48,8 +77,7 @@ def bind(compute: Compute, dst: DataType, sources: tuple[DataType, ...], half_sa
 
 def scalar_cell(compute: Compute, dst: DataType, sources: tuple[DataType, ...]) -> Array:
     """A 0-d array that holds a scalar operand in the type that `bind` computes in."""
-    native = isinstance(compute, np.ufunc) and all(item is dst for item in sources)
-    return np.zeros((), dst.numpy if native else wide_dtype(dst, sources))
+    return np.zeros((), wide_dtype(compute, dst, sources))
 
 
 def with_scalar(

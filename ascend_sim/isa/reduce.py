@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ascend_sim.isa.dtypes import DataType, float16, float32, int16, int32, uint16, uint32
-from ascend_sim.isa.numeric import Array, saturate_half
+from ascend_sim.isa.numeric import Array, maximum, saturate_half
 from ascend_sim.isa.row import Row, declare
 from ascend_sim.program import PipeID
 
@@ -82,8 +82,13 @@ def add_rounded(a: Array, b: Array, saturates: bool) -> Array:
 
 def tree_sum(rows: Array, saturates: bool) -> Array:
     """Sum of the last axis (a power of two long) as a binary tree of neighbours."""
+    return fold(rows, lambda a, b: add_rounded(a, b, saturates))
+
+
+def fold(rows: Array, function: Any) -> Array:
+    """A function of two, over the last axis (a power of two long)."""
     while rows.shape[-1] > 1:
-        rows = add_rounded(rows[..., 0::2], rows[..., 1::2], saturates)
+        rows = function(rows[..., 0::2], rows[..., 1::2])
     return rows[..., 0]
 
 
@@ -92,14 +97,14 @@ def filler(dtype: DataType, extreme: Any) -> Any:
     if extreme is None:
         return dtype.numpy.type(0)
     if dtype.is_float:
-        return dtype.numpy.type(-np.inf if extreme is np.maximum else np.inf)
+        return dtype.numpy.type(-np.inf if extreme is maximum else np.inf)
     info = np.iinfo(dtype.numpy)
-    return dtype.numpy.type(info.min if extreme is np.maximum else info.max)
+    return dtype.numpy.type(info.min if extreme is maximum else info.max)
 
 
 def first_extreme(rows: Array, active: Array, extreme: Any) -> Array:
     """Lane number of the first maximum (minimum) among the active lanes of every row."""
-    best = extreme.reduce(rows, axis=-1, keepdims=True)
+    best = (np.max if extreme is maximum else np.min)(rows, axis=-1, keepdims=True)
     is_best = (rows == best) | (np.isnan(rows) if rows.dtype.kind == "f" else False)
     found: Array = np.argmax(is_best & active, axis=-1)
     return found

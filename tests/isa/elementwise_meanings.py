@@ -16,11 +16,19 @@ Meaning = Callable[..., Any]
 
 
 def larger(a: float, b: float) -> float:
-    return math.nan if math.isnan(a) or math.isnan(b) else (a if a > b else b)
+    if math.isnan(a) or math.isnan(b):
+        return math.nan
+    if a == b:
+        return b if math.copysign(1, a) < 0 else a
+    return max(a, b)
 
 
 def smaller(a: float, b: float) -> float:
-    return math.nan if math.isnan(a) or math.isnan(b) else (a if a < b else b)
+    if math.isnan(a) or math.isnan(b):
+        return math.nan
+    if a == b:
+        return a if math.copysign(1, a) < 0 else b
+    return min(a, b)
 
 
 def relu(x: float) -> float:

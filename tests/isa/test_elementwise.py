@@ -47,7 +47,8 @@ class Case:
         self.repeats = draw(st.integers(0, 3))
         self.mask = draw(st.integers(1, self.lanes))
         words = st.integers(1, (1 << 64) - 1)
-        self.bits = [draw(words), draw(words)]
+        regular = st.sampled_from([[0x5555555555555555] * 2, [0xAAAAAAAAAAAAAAAA] * 2, [0x1111111111111110] * 2])
+        self.bits = draw(st.one_of(st.tuples(words, words).map(list), regular))
         blocks = [draw(st.integers(1, 4))] + [draw(st.integers(0, 4)) for _ in self.dtypes[1:]]
         strides = [draw(st.integers(0, 12)) for _ in self.dtypes]
         if row.form.endswith("_dst") and strides[0] < 32:

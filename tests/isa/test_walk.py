@@ -51,6 +51,8 @@ def test_walk_counts_elements() -> None:
     assert Walk.counted(64, 130).elements == 130
     assert Walk.masked(64, 3, 0b101).elements == 6
     assert Walk.masked(64, 0, 0b101).elements == 0
-    assert Walk.masked(64, 2, (1 << 10) - 1).prefix == 10
-    assert Walk.masked(64, 2, 0b101).prefix is None
-    assert Walk.counted(64, 130).prefix is None
+    assert Walk.masked(64, 2, (1 << 10) - 1).progression == (0, 1, 10)
+    assert Walk.masked(128, 2, EVEN << 1).progression == (1, 2, 64)
+    assert Walk.masked(64, 2, 0b1000).progression == (3, 1, 1)
+    assert Walk.masked(64, 2, 0b1011).progression is None
+    assert Walk.counted(64, 130).progression is None
