@@ -92,7 +92,7 @@ class Core:
     def _finish(self, block: Block) -> None:
         timing, timeline = self._timing, block.timeline
         trailing = self._costs.calls(block.program.trailing_calls)
-        ends = [self.scalar.now + trailing, *(pipe.drained for pipe in self.pipes), *(pipe.free for pipe in self.pipes)]
+        ends = [self.scalar.now + trailing, *(pipe.settled() for pipe in self.pipes)]
         timeline.scalar_cycles = timing.prologue_cycles + block.layout.scalar_cycles + trailing + timing.epilogue_cycles
         timeline.finish = max(ends) + timing.epilogue_cycles
         self.block = None

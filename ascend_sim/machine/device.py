@@ -102,7 +102,7 @@ class _Launch:
         for core in self.cores:
             core.advance()
         self.clock.run()
-        if len(self.timelines) < self.program.block_dim:
+        if self.waiting or any(core.block is not None for core in self.cores):
             raise deadlock(self.program, self.cores)
         return self._timeline()
 

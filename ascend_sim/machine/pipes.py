@@ -85,6 +85,10 @@ class Pipe:
         """Whether every instruction before `position` is done."""
         return self.needs < 0 and self.next >= position
 
+    def settled(self) -> int:
+        """The cycle by which everything taken so far has started and its work is done."""
+        return max(self.drained, self.start[self.items[self.taken - 1]]) if self.taken else self.drained
+
     def _waited(self, index: int, cause: int, cycles: int, peer: int) -> None:
         if cause != _DISPATCH or self.cause[index] != _QUEUE:
             self.cause[index] = cause

@@ -115,8 +115,8 @@ class ScalarUnit:
         if not self.idle():
             return False
         self.now += op.issue
-        pipe = max(self.pipes, key=lambda pipe: pipe.drained)
-        self._stall(pipe.drained, _BARRIER, pipe.last)
+        pipe = max(self.pipes, key=Pipe.settled)
+        self._stall(pipe.settled(), _BARRIER, pipe.last)
         self._record(self.now, self.now)
         return True
 
@@ -170,7 +170,7 @@ class ScalarUnit:
         if not all(pipe.idle(self.position) for pipe in needed):
             return False
         for pipe in needed:
-            self._stall(pipe.drained + self._sync.to_scalar_cycles, _AUTO_SYNC, pipe.last)
+            self._stall(pipe.settled() + self._sync.to_scalar_cycles, _AUTO_SYNC, pipe.last)
         begin = self.now
         self.now += op.issue + op.occupancy
         if op.work.memory is Memory.GM and not self._cache.touch(self.block.scalar_addresses.popleft()):
