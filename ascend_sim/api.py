@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ascend_sim.errors import InputError
 from ascend_sim.host.arrays import random_inputs
 from ascend_sim.host.device import Device, L2State, Launch
 from ascend_sim.host.execute import OperatorRun, run_operator
@@ -15,6 +16,7 @@ from ascend_sim.host.operator import DEFAULT_SOC, Operator
 from ascend_sim.host.planning import infer_shapes, plan_run, tiling
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import TensorInfo, infos_text, tensor_info
+from ascend_sim.report.comparison import compare_reference
 from ascend_sim.report.result import OperatorResult, Result
 from ascend_sim.report.values import UNCHECKED, compare
 from ascend_sim.soc import Soc, load
@@ -68,6 +70,7 @@ def run(
     l2: L2State = "warm",
     core: int | Collection[int] | None = None,
     cann: str = "",
+    compare: str = "",
     **kwargs: Any,
 ) -> OperatorResult:
     """Run an operator: `run("inplace_partial_rotary_mul", x, r1, r2, partial_slice=[0, 64])`.
@@ -75,7 +78,8 @@ def run(
     Inputs go by position or name (aliases too), attributes by name. An input is a numpy or ml_dtypes array, which an
     operator that works in place changes, or a `(shape, dtype)` pair: random values from `seed`, or no values at all
     with `values=False`. Without any input the operator's example runs, without `soc` on ascend910b or the first SoC
-    that has the operator. Other keywords are those of `device`; `cann` chooses among host code of different releases.
+    that has the operator. Other keywords are those of `device`; `cann` chooses among host code of different releases,
+    `compare` names one of the operator's references to hold the outputs against beside the golden.
     Raises `TilingError`, `UnsupportedError`, `InputError`.
     """
     operator = operator_named(op) if isinstance(op, str) else op
@@ -84,7 +88,9 @@ def run(
         inputs, attrs = dict(operator.example.inputs), dict(operator.example.attrs) | attrs
     soc = soc or operator.default_soc
     chip = load(soc, overrides) if isinstance(soc, str) else soc
-    return run_call(operator, inputs, attrs, chip, values=values, seed=seed, l2=l2, core=core, cann=cann)
+    return run_call(
+        operator, inputs, attrs, chip, values=values, seed=seed, l2=l2, core=core, cann=cann, compare=compare
+    )
 
 
 def run_call(
@@ -99,23 +105,33 @@ def run_call(
     core: int | Collection[int] | None = None,
     echo: bool = True,
     cann: str = "",
+    compare: str = "",
 ) -> OperatorResult:
     """`run` for an operator and a chip that are already loaded, inputs and attributes sorted."""
     begin = time.perf_counter()
+    operator.support_on(chip.name)  # where the operator exists says more than what a device cannot simulate yet
+    if compare:
+        _check_compare(operator, compare, values)
     on = Device(chip, values=values, l2=l2, core_filter=core, echo=echo)
     given = operator.bind_inputs(inputs)
     if values:
         plan_run(operator, given, attrs, chip, cann=cann)  # refused calls are not worth their random values
-        given = _filled(given, seed)
-    done = run_operator(operator, given, attrs, on, cann=cann)
-    return _operator_result(done, time.perf_counter() - begin)
+        given = _filled(operator, given, seed)
+    done = run_operator(operator, given, attrs, on, cann=cann, reference=compare)
+    return _operator_result(done, compare, time.perf_counter() - begin)
 
 
-def _filled(inputs: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _check_compare(operator: Operator, compare: str, values: bool) -> None:
+    operator.reference_named(compare)
+    if not values:
+        raise InputError(f"comparing with reference {compare!r} needs values: run with them")
+
+
+def _filled(operator: Operator, inputs: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Random arrays in place of shapes; what a seed gives one input does not depend on the others."""
     infos = {name: tensor_info(name, value) for name, value in inputs.items()}
     shapes = {name for name, value in inputs.items() if not isinstance(value, np.ndarray)}
-    random = random_inputs(infos, seed) if shapes else {}
+    random = random_inputs(infos, seed, operator.draws) if shapes else {}
     return {name: random[name] if name in shapes else value for name, value in inputs.items()}
 
 
@@ -138,17 +154,21 @@ def _of_launch(launch: Launch) -> dict[str, Any]:
     }
 
 
-def _operator_result(done: OperatorRun, wall_s: float) -> OperatorResult:
+def _operator_result(done: OperatorRun, compared: str, wall_s: float) -> OperatorResult:
     """The result of an operator's call, which is one launch."""
     (launch,) = done.launches
     tolerance = done.operator.tolerance
     values = UNCHECKED
     if done.golden:
         values = compare(done.outputs, done.golden, tolerance.absolute, tolerance.relative)
+    comparison = None
+    if compared:
+        comparison = compare_reference(done.operator.reference_named(compared), done.outputs, done.reference)
     return OperatorResult(
         op=done.operator.name,
         tiling=done.tiling,
         values=values,
+        comparison=comparison,
         inputs=done.inputs,
         outputs=done.outputs,
         golden=done.golden,

@@ -16,7 +16,11 @@ class ConfigError(InputError):
 
 
 class TilingError(InputError):
-    """The operator's own host checks refuse the call."""
+    """The operator's own host checks refuse the call; `status` is the code that its library answers, if it has one."""
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class UnsupportedError(AscendSimError, LookupError):

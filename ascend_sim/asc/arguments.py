@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ascend_sim.asc.constexpr import check_constexpr
 from ascend_sim.asc.jit import Kernel
-from ascend_sim.asc.memory import Allocation, DeviceArray, GlobalMemory, memory_root
+from ascend_sim.asc.memory import Allocation, DeviceArray, GlobalMemory, HostData, memory_root
 from ascend_sim.asc.scalars import FloatScalar, IntScalar, number
 from ascend_sim.asc.struct import Struct
 from ascend_sim.asc.tensors import GlobalAddress
@@ -93,7 +93,8 @@ class _Placer:
         else:
             root = array if owner is not None else memory_root(array)
             offset = _address(array) - _address(root)
-            allocation = self.memory.place(name, owner or root, root.nbytes, root if self.values else None)
+            known = self.values or isinstance(array, HostData)
+            allocation = self.memory.place(name, owner or root, root.nbytes, root if known else None)
         self.bound.allocations.append(allocation)
         return GlobalAddress(allocation, dtype, offset)
 

@@ -40,6 +40,14 @@ class DeviceArray:
         return f"DeviceArray({self.shape}, {self.dtype.name!r})"
 
 
+class HostData(np.ndarray[Any, Any]):
+    """A kernel argument that the host fills for the kernel's scalar unit: tiling data.
+
+    Its elements can be read in runs without values too, which need them to know how far a kernel's loops go. Make one
+    by `array.view(HostData)`.
+    """
+
+
 @dataclass(slots=True, eq=False)
 class Allocation:
     """`data` is the backing store as bytes, or None when a launch runs without values."""

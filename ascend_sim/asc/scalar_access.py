@@ -40,7 +40,7 @@ def load_global(tensor: GlobalTensor, index: Any, frame: FrameType) -> Any:
     start = _global_offset(tensor, index, "get_value")
     _record(Memory.GM, 0, tensor.dtype.itemsize, False, frame)
     RECORDER.gm_append(tensor.allocation.base + start)
-    if not RECORDER.values:
+    if tensor.allocation.data is None:  # a run without values, and no tiling data either
         return UnknownScalar(tensor.dtype)
     return _read(tensor.allocation.data, start, tensor.dtype)
 

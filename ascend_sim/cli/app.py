@@ -66,6 +66,15 @@ def run(
     trace: Trace = None,
     core: Core = None,
     l2: L2State = DEFAULT_L2,
+    compare: Annotated[
+        str,
+        typer.Option(
+            "--compare",
+            metavar="REF",
+            help="Compare the outputs with this reference of the operator's, too.",
+            show_default=False,
+        ),
+    ] = "",
 ) -> None:
     """Run an operator: tiling, values against golden, cycles and what limits them.
 
@@ -73,7 +82,7 @@ def run(
     """
     from ascend_sim.cli.run import RunRequest, run_operator  # noqa: PLC0415 - `--help` must not wait for numpy
 
-    request = RunRequest(op, inputs, attrs, soc, sets, not no_values, seed, save, trace, core, l2, json)
+    request = RunRequest(op, inputs, attrs, soc, sets, not no_values, seed, save, trace, core, l2, json, compare)
     raise typer.Exit(run_operator(request))
 
 

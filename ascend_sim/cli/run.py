@@ -37,6 +37,7 @@ class RunRequest:
     core: int | None
     l2: str
     json: bool
+    compare: str = ""
 
 
 def run_operator(request: RunRequest) -> int:
@@ -56,6 +57,7 @@ def run_operator(request: RunRequest) -> int:
             l2=read_l2(request.l2),
             core=request.core,
             echo=not request.json,
+            compare=request.compare,
         )
     if request.save is not None:
         result.save(request.save)

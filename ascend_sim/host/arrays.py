@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,21 @@ def fresh_output(info: TensorInfo) -> Array:
     return np.full(info.nbytes, 0xFF, np.uint8).view(DataType(info.dtype).numpy).reshape(info.shape)
 
 
-def random_inputs(infos: Mapping[str, TensorInfo], seed: int = 0) -> dict[str, Array]:
+def random_inputs(
+    infos: Mapping[str, TensorInfo],
+    seed: int = 0,
+    draws: Mapping[str, Callable[[Mapping[str, TensorInfo]], Array]] | None = None,
+) -> dict[str, Array]:
     """Seeded random inputs: standard normal values for floats, small non-negative numbers for integers.
 
-    Each input draws from its own stream, so that its values do not depend on the shapes of the others.
+    Each input draws from its own stream, so that its values do not depend on the shapes of the others. `draws` makes
+    the inputs that it names (see `Input.draw`).
     """
-    return {name: _random(info, seed, index) for index, (name, info) in enumerate(infos.items())}
+    found: dict[str, Array] = {}
+    for index, (name, info) in enumerate(infos.items()):
+        draw = draws.get(name) if draws else None
+        found[name] = draw(infos) if draw else _random(info, seed, index)
+    return found
 
 
 def _random(info: TensorInfo, seed: int, index: int) -> Array:

@@ -20,7 +20,8 @@ class OperatorRun:
     """One finished call.
 
     `inputs` are the arrays as they were before it, `outputs` what the kernels wrote, `golden` what they should have
-    written; without values the three are empty, without check `golden` is. `launches` are this call's alone.
+    written; without values the three are empty, without check `golden` is. `reference` is what the outputs are to be
+    compared with beside that, if anything. `launches` are this call's alone.
     """
 
     operator: Operator
@@ -31,6 +32,7 @@ class OperatorRun:
     inputs: dict[str, Array] = field(default_factory=dict)
     outputs: dict[str, Array] = field(default_factory=dict)
     golden: dict[str, Array] = field(default_factory=dict)
+    reference: dict[str, Array] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[str]:
@@ -47,30 +49,35 @@ def run_operator(
     *,
     cann: str = "",
     check: bool = True,
+    reference: str = "",
 ) -> OperatorRun:
     """Run one call on `device`; outputs in place are the caller's own arrays, changed when this returns.
 
     `inputs` maps names or aliases to arrays, or to `(shape, dtype)` pairs on a device without values. With `check` the
-    golden is computed, from the inputs as they were.
+    golden is computed, from the inputs as they were; so are the outputs of the operator's `reference`, if one is named.
     """
     bound = operator.bind_inputs(inputs)
     infos = {name: tensor_info(name, value) for name, value in bound.items()}
     tiling = plan_run(operator, infos, attrs, device.soc, cann=cann)
     run = OperatorRun(operator, infos, operator.bind_attrs(attrs), tiling, [])
     if device.values:
-        _launch_with_values(run, bound, device, check)
+        _launch_with_values(run, bound, device, check, reference)
     else:
         _launch_without_values(run, device)
     return run
 
 
-def _launch_with_values(run: OperatorRun, bound: Mapping[str, Any], device: Device, check: bool) -> None:
+def _launch_with_values(
+    run: OperatorRun, bound: Mapping[str, Any], device: Device, check: bool, reference: str
+) -> None:
     operator = run.operator
     arrays = as_inputs(operator, bound)
     changed = [output.inplace for output in operator.outputs if output.inplace]
     run.inputs = {name: array.copy() if name in changed else array for name, array in arrays.items()}
     if check:
         run.golden = operator.golden(device.soc.name, run.inputs, run.attrs)
+    if reference:
+        run.reference = operator.reference(reference, device.soc.name, run.inputs, run.attrs)
     for output, info in _output_infos(run):
         run.outputs[output.name] = arrays[output.inplace] if output.inplace else fresh_output(info)
     _launch(run, arrays | run.outputs, device)

@@ -22,12 +22,17 @@ DEFAULT_SOC = "ascend910b"
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input. `aliases` are its names in the Python API ("r1" for cos)."""
+    """One input. `aliases` are its names in the Python API ("r1" for cos).
+
+    `draw` makes the values of an input whose elements must fit the other shapes (lengths that add up), where a call
+    gives none; other inputs are drawn at random.
+    """
 
     name: str
     description: str
     aliases: tuple[str, ...] = ()
     optional: bool = False
+    draw: Callable[[Mapping[str, TensorInfo]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +85,33 @@ class Tolerance:
     relative: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A second answer to hold the outputs against, which they need not agree with: unrounded, or other mathematics.
+
+    `function` is its name in the golden's module; it maps inputs and attributes to outputs, as `golden` does, in
+    float64.
+    """
+
+    name: str
+    description: str
+    function: str
+
+
 @dataclass(slots=True)
 class Call:
     """One call on its way to the kernels.
 
     `tensors` holds inputs and outputs by name, as a kernel takes them (arrays, or `DeviceArray` without values); an
-    output in place is its input. Absent optional inputs are not in it.
+    output in place is its input. Absent optional inputs are not in it. `workspace` is the caller's scratch memory
+    (uint8); None lets a kernel that needs some allocate its own.
     """
 
     tensors: Mapping[str, Any]
     attrs: Mapping[str, Any]
     tiling: Tiling
     arch: str
+    workspace: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +122,8 @@ class Operator:
     unknown dims (-1) and the unknown rank (-2,) pass through. `ub_reads` says which UB size the tiling takes:
     "configured" is the compile info's number as it stands, "reduced" what GetCoreMemSize makes of it (256 B less on
     2201). `contiguous_only`: the operator's page refuses non-contiguous tensors; others get a contiguous copy.
-    `cann` lists the CANN releases whose host code differs, newest last.
+    `cann` lists the CANN releases whose host code differs, newest last. `references` are what a user may compare the
+    outputs with beside the golden.
     """
 
     name: str
@@ -119,6 +140,7 @@ class Operator:
     tolerance: Tolerance = Tolerance()
     contiguous_only: bool = False
     cann: tuple[str, ...] = ("master",)
+    references: tuple[Reference, ...] = ()
 
     def input_named(self, name: str) -> Input:
         """The input that `name` (its own name or an alias) means."""
@@ -133,6 +155,19 @@ class Operator:
             if name == declared.name or name in declared.aliases:
                 return declared
         raise InputError(f"{self.name} has no attribute {name!r}; its attributes are {_names(self.attributes)}")
+
+    def reference_named(self, name: str) -> Reference:
+        """The reference called `name`."""
+        for declared in self.references:
+            if name == declared.name:
+                return declared
+        known = ", ".join(declared.name for declared in self.references) or "none"
+        raise InputError(f"{self.name} has no reference {name!r} to compare with; its references are {known}")
+
+    @property
+    def draws(self) -> dict[str, Callable[[Mapping[str, TensorInfo]], Any]]:
+        """The inputs whose values are not simply random, with what makes them."""
+        return {declared.name: declared.draw for declared in self.inputs if declared.draw is not None}
 
     def bind_inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """`given` under the definition's names, in the definition's order; a missing required input is refused."""
@@ -212,6 +247,13 @@ class Operator:
         """Outputs by name, from the formula, rounded where the kernel rounds; `inputs` are arrays, left as they are."""
         module = importlib.import_module(f"{self.package}.{self.support_on(soc_name).golden}")
         return dict(module.golden(inputs, attrs))
+
+    def reference(
+        self, name: str, soc_name: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Outputs by name as the reference `name` has them, in float64."""
+        module = importlib.import_module(f"{self.package}.{self.support_on(soc_name).golden}")
+        return dict(getattr(module, self.reference_named(name).function)(inputs, attrs))
 
 
 def _names(declared: tuple[Input, ...] | tuple[Attribute, ...]) -> str:

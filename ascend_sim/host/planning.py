@@ -56,8 +56,24 @@ def plan(
             f"{operator.name} exists on {chip.name}, but the simulator has no host code of it for that chip "
             f"(arch {chip.arch}) yet; there is one for {ready}"
         )
+    found = support.tiling(tiling_context(operator, inputs, attrs, chip, cores, ub_bytes, cann))
+    if support.kernel is None and not found.not_runnable:
+        return replace(found, not_runnable=operator.no_kernel_on(chip.name))
+    return found
+
+
+def tiling_context(
+    operator: Operator,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any],
+    chip: Soc,
+    cores: int | None = None,
+    ub_bytes: int | None = None,
+    cann: str = "",
+) -> TilingContext:
+    """What the operator's host code sees of one call on `chip`."""
     bound = operator.bind_inputs(inputs)
-    context = TilingContext(
+    return TilingContext(
         op=operator.type_name,
         soc=chip.name,
         variant=chip.variant,
@@ -69,10 +85,6 @@ def plan(
         attrs=operator.bind_attrs(attrs),
         cann=_cann(operator, cann),
     )
-    found = support.tiling(context)
-    if support.kernel is None and not found.not_runnable:
-        return replace(found, not_runnable=operator.no_kernel_on(chip.name))
-    return found
 
 
 def plan_run(

@@ -43,13 +43,13 @@ class TilingContext:
     attrs: Mapping[str, Any]
     cann: str = "master"
 
-    def refuse(self, text: str) -> NoReturn:
-        """The operator's host code does not accept this call."""
-        raise TilingError(f"{self.op}: {text}")
+    def refuse(self, text: str, status: int | None = None) -> NoReturn:
+        """The operator's host code does not accept this call; `status` is the code that it answers."""
+        raise TilingError(f"{self.op}: {text}", status)
 
-    def require(self, condition: bool, text: str) -> None:
+    def require(self, condition: bool, text: str, status: int | None = None) -> None:
         if not condition:
-            self.refuse(text)
+            self.refuse(text, status)
 
     def shape(self, name: str) -> Shape:
         return self.inputs[name].shape

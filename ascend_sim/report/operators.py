@@ -47,6 +47,7 @@ def operator(op: Operator) -> dict[str, Any]:
         ],
         "outputs": [{"name": out.name, "dtype_of": out.dtype_of, "inplace": out.inplace} for out in op.outputs],
         "attributes": [_attribute(declared) for declared in op.attributes],
+        "references": {declared.name: declared.description for declared in op.references},
         "tolerance": {"absolute": op.tolerance.absolute, "relative": op.tolerance.relative},
         "command": example_command(op),
     }
@@ -134,6 +135,9 @@ def operator_text(view: Mapping[str, Any], style: Style = PLAIN) -> str:
     if view["attributes"]:
         lines += ["", style.paint("Attributes", "bold")]
         lines += _table([(row["name"], _attribute_text(row)) for row in view["attributes"]], style)
+    if view["references"]:
+        lines += ["", style.paint("References (--compare)", "bold")]
+        lines += _table(list(view["references"].items()), style)
     for socs, support in _alike(view["socs"]):
         lines += ["", style.paint(f"On {', '.join(socs)}", "bold") + _support_note(support)]
         lines += [f"  dtypes of ({', '.join(row['name'] for row in view['inputs'])}):"]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ascend_sim.host.tiling import Tiling
 from ascend_sim.program import Program
 from ascend_sim.report.assumptions import notes_on
+from ascend_sim.report.comparison import Comparison
 from ascend_sim.report.files import atomic
 from ascend_sim.report.metrics import Metrics, PipeUse, Spread, measure, memory_json
 from ascend_sim.report.style import PLAIN, Style
@@ -32,7 +33,8 @@ class Result:
     `op` is the operator's name, or the kernel's for a kernel of the user's own (then `tiling` is None and nothing is
     checked). `inputs` are as before the call, `outputs` and `golden` as after it; without values all three are empty.
     `cold_start_us` is what a first launch pays on top (instruction cache, TLB, tiling data); `duration_us` leaves it
-    out. `output` is what the kernel printed.
+    out. `output` is what the kernel printed. `comparison` is how the outputs stand to a
+    reference of the operator's that the run was asked to compare them with.
     """
 
     op: str
@@ -48,6 +50,7 @@ class Result:
     inputs: Arrays = field(default_factory=dict)
     outputs: Arrays = field(default_factory=dict)
     golden: Arrays = field(default_factory=dict)
+    comparison: Comparison | None = None
     call: str = ""
     output: str = ""
     warnings: list[str] = field(default_factory=list)
@@ -111,6 +114,7 @@ class Result:
             "wall_s": round(self.wall_s, 4),
             "l2": self.l2,
             "cold_start_us": round(self.cold_start_us, 4),
+            "comparison": None if self.comparison is None else self.comparison.to_json(),
             "kernel": self.kernel,
             "block_dim": self.program.block_dim,
             "memory": memory_json(metrics.memory),

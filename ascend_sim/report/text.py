@@ -25,7 +25,7 @@ _WAITS_OF_LIMIT, _WAITS_OF_OTHERS = 4, 3
 def summary(result: Result, style: Style) -> str:
     """Every section of the report, without a newline at the end."""
     lines: list[str] = []
-    for section in (_head, _tiling, _values, _time, _pipes, _waits, _memory, _strip, _remarks):
+    for section in (_head, _tiling, _values, _comparison, _time, _pipes, _waits, _memory, _strip, _remarks):
         lines += section(result, style)
     return "\n".join(lines)
 
@@ -65,6 +65,17 @@ def _values(result: Result, style: Style) -> Iterator[str]:
     )
     if not values.ok:
         yield from rows("", f"{plural(values.wrong, 'element')} wrong, first {values.first_wrong}", style, "bad")
+
+
+def _comparison(result: Result, style: Style) -> Iterator[str]:
+    found = result.comparison
+    if found is None:
+        return
+    yield from rows("Compare", f"with {found.name}: {found.description}", style)
+    share = f", {100 * found.rms_ratio:.3g} % of the reference's" if found.rms_ratio is not None else ""
+    yield row("", f"max abs error {found.max_abs_error:.3g}, rms error {found.rms_error:.3g}{share}", style)
+    if found.largest:
+        yield from rows("", f"largest where {found.largest}", style)
 
 
 def _time(result: Result, style: Style) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The RoPE backward operator of ATB."""
