@@ -127,7 +127,8 @@ class TestRegistry:
         with pytest.raises(UnsupportedError) as refused:
             operator_named("inplace_partial_rotary_mull")
         assert str(refused.value) == (
-            "unknown operator 'inplace_partial_rotary_mull': did you mean inplace_partial_rotary_mul?"
+            "unknown operator 'inplace_partial_rotary_mull': did you mean inplace_partial_rotary_mul or "
+            "inplace_partial_rotary_mul_grad?"
         )
 
     def test_nothing_near(self) -> None:

@@ -44,3 +44,9 @@ def check(operator: str, case: Case, soc: str) -> None:
         ]
     for name, value in case.get("derived", {}).items():
         assert {"block_dim": found.block_dim, **found.data}[name] == value
+
+
+def check_shapes(operator: str, case: Case) -> None:
+    """A case of shape inference."""
+    inputs = {name: (tuple(shape), dtype) for name, (shape, dtype) in case["inputs"].items()}
+    assert ascend_sim.infer_shapes(operator, inputs, case["attrs"]) == [tuple(shape) for shape in case["outputs"]]

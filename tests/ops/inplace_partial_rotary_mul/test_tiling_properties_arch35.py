@@ -62,7 +62,7 @@ def visits(found: Tiling) -> arch35.Visits:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(calls())
 def test_invariants(call: dict[str, Any]) -> None:
     try:

@@ -1,0 +1,1 @@
+"""InplacePartialRotaryMulGrad: the gradient of rotating a slice of the last axis, in place (950 only)."""
