@@ -28,9 +28,12 @@ def refuse(op: str, text: str) -> NoReturn:
 
 
 def whole(op: str, name: str, value: Any, low: int, high: int, why: str = "") -> int:
-    """`value` as an int within `low..high`; runtime scalars and numpy integers are taken by their value."""
+    """`value` as an int within `low..high`; runtime scalars and numpy integers are taken by their value.
+
+    The int is a plain one: what the simulator computes with it must not be charged to the kernel's scalar unit.
+    """
     try:
-        number = operator.index(value)
+        number = int(operator.index(value))
     except TypeError:
         refuse(op, f"{name} must be an integer, not {type(value).__name__}")
     if not low <= number <= high:

@@ -52,9 +52,10 @@ class TBuf:
         """`size` elements from byte `buf_offset` (a multiple of 32) on."""
         if self._buffer is None:
             raise KernelError("TBuf.get_with_offset: this TBuf has no buffer yet: call pipe.init_buffer first")
-        if buf_offset % _BLOCK_BYTES or buf_offset < 0:
-            raise KernelError(f"TBuf.get_with_offset: buf_offset {buf_offset} must be a multiple of {_BLOCK_BYTES} B")
-        return self._part(self._buffer, dtype, int(buf_offset), int(size))
+        offset = int(buf_offset)  # a plain int: checking it costs the kernel nothing
+        if offset % _BLOCK_BYTES or offset < 0:
+            raise KernelError(f"TBuf.get_with_offset: buf_offset {offset} must be a multiple of {_BLOCK_BYTES} B")
+        return self._part(self._buffer, dtype, offset, int(size))
 
     def _part(self, buffer: Buffer, dtype: DataType, offset: int, size: int) -> LocalTensor:
         key = (dtype, offset, size)

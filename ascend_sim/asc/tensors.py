@@ -341,10 +341,21 @@ def _text(bound: Any) -> str:
 
 
 def _check_explicit(tensor: LocalTensor) -> None:
-    """A tensor at an explicit address: dtype, address and size (instructions refuse the positions of the cube unit)."""
+    """A tensor at an explicit address: dtype, address and size (instructions refuse the positions of the cube unit).
+
+    Run-time scalars become plain ints: the simulator's arithmetic with them is none of the kernel's.
+    """
     if not isinstance(tensor.dtype, DataType) or not tensor.dtype.itemsize:
         raise KernelError(f"LocalTensor takes a numeric data type such as asc.float32, not {tensor.dtype!r}")
+    tensor.addr, tensor.size = _plain("addr", tensor.addr), _plain("tile_size", tensor.size)
     _check_bounds(tensor, "LocalTensor")
+
+
+def _plain(name: str, value: Any) -> int:
+    if not hasattr(value, "__index__"):
+        hint = " (write // to divide)" if isinstance(value, float) else ""
+        raise KernelError(f"LocalTensor: {name} must be an integer, not {type(value).__name__}{hint}")
+    return int(value)
 
 
 def _check_bounds(tensor: LocalTensor, what: str) -> None:
