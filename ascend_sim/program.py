@@ -158,6 +158,66 @@ class VectorWork:
     sets_mask: bool = True
 
 
+class VfUnit(IntEnum):
+    """What an instruction inside a vector function needs: a UB port, an execution unit, or to wait for both."""
+
+    LOAD = 0
+    STORE = 1
+    EXECUTE = 2
+    MASK = 3
+    BARRIER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class VfAccess:
+    """UB bytes of a register load or store in round `i` of the loops around it, for the ports and banks.
+
+    `blocks` runs of `length` bytes, `block_stride` apart, from byte address `start + sum(i_k * strides_k)` on;
+    `strides` has one entry per loop, outermost first. `indexed`: a register decides which of the bytes (gather).
+    """
+
+    start: int
+    strides: tuple[int, ...]
+    length: int
+    blocks: int = 1
+    block_stride: int = 0
+    indexed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VfInstr:
+    """One instruction of a vector function. `reads` and `writes` number the register variables of the body (vector and
+    mask registers alike); the hardware renames registers, so only a read after a write orders two instructions.
+
+    `cost` is the key of the SoC file's tables for vector functions, `width` the dtype that decides between its rows.
+    """
+
+    name: str
+    cost: str
+    unit: VfUnit
+    width: str
+    reads: tuple[int, ...] = ()
+    writes: tuple[int, ...] = ()
+    access: VfAccess | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VfLoop:
+    """A hardware loop: `body` in each of `trips` rounds."""
+
+    trips: int
+    body: tuple[VfInstr | VfLoop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VfWork:
+    """One call of a vector function (950): one item of PIPE_V. `instructions` counts all rounds."""
+
+    body: tuple[VfInstr | VfLoop, ...]
+    instructions: int
+
+
 @dataclass(frozen=True, slots=True)
 class CopyWork:
     """A GM transfer: `blocks` rows of `block_bytes`, the rows `gm_pitch_bytes` apart in GM (start to start)."""
@@ -204,7 +264,7 @@ class SyncWork:
     """SyncAll: no core goes on before every core of the launch has arrived and its earlier instructions are done."""
 
 
-Work = VectorWork | CopyWork | ScalarWork | FlagWork | BarrierWork | SyncWork
+Work = VectorWork | VfWork | CopyWork | ScalarWork | FlagWork | BarrierWork | SyncWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ the one addition: pyasc has no such type, so a kernel that names it is not porta
 from typing import NoReturn as _NoReturn
 
 from ascend_sim.asc import lib as lib
+from ascend_sim.asc import reg as reg
 from ascend_sim.asc import runtime as runtime
 from ascend_sim.asc import unsupported as _unsupported
 from ascend_sim.asc.allocator import *  # noqa: F403
@@ -31,6 +32,7 @@ from ascend_sim.asc.pipe import *  # noqa: F403
 from ascend_sim.asc.queue import *  # noqa: F403
 from ascend_sim.asc.reduce import *  # noqa: F403
 from ascend_sim.asc.reduce_tensor import *  # noqa: F403
+from ascend_sim.asc.reg.vf import *  # noqa: F403
 from ascend_sim.asc.registers import *  # noqa: F403
 from ascend_sim.asc.scalars import *  # noqa: F403
 from ascend_sim.asc.scattering import *  # noqa: F403

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Any
 
+from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.scalars import SCALARS, Int32, UnknownScalar
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
@@ -25,7 +26,10 @@ __all__ = [
 
 
 class range:  # noqa: A001, N801 - pyasc's name
-    """`asc.range(stop)`, `(start, stop)`, `(start, stop, step)`: a loop whose index is a run-time int32."""
+    """`asc.range(stop)`, `(start, stop)`, `(start, stop, step)`: a loop whose index is a run-time int32.
+
+    Inside a vector function it is a hardware loop: its body runs once in Python, for all rounds.
+    """
 
     def __init__(self, *bounds: Any) -> None:
         if not 1 <= len(bounds) <= 3:
@@ -38,7 +42,10 @@ class range:  # noqa: A001, N801 - pyasc's name
             raise KernelError(f"asc.range: step is {step}, must be at least 1")
         self.start, self.stop, self.step = int(start), int(stop), int(step)
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[Any]:
+        if RECORDER.vf is not None:
+            found: Iterator[Any] = RECORDER.vf.loop(self.start, self.stop, self.step)
+            return found
         return map(Int32, _python_range(self.start, self.stop, self.step))
 
     def __len__(self) -> int:

@@ -77,6 +77,7 @@ class Recorder:
         "ub",
         "ub_bytes",
         "values",
+        "vf",
     )
 
     def __init__(self) -> None:
@@ -102,6 +103,7 @@ class Recorder:
         self.values = False
         self.ub: Any = None  # numpy uint8 array of the UB's size, shared by the blocks of a launch
         self.ub_bytes = 0
+        self.vf: Any = None  # the `asc.reg.trace.Body` of the vector function that is being traced
         self.launch: Any = None  # the `asc.launch.Session` of the running kernel
 
     def enter(self, core: CoreProgram) -> None:

@@ -121,3 +121,30 @@ def fused_multiply_add(a: Array, b: Any, c: Array) -> Array:
     even = (bits & 1 == 0) & (error != 0) & np.isfinite(total) & np.isfinite(error)
     towards_zero = (error < 0) != (total < 0)
     return np.where(even, np.where(towards_zero, bits - 1, bits + 1), bits).view(np.float64)
+
+
+_EXPONENT_BITS: dict[Any, tuple[Any, int, int]] = {
+    np.dtype(np.float16): (np.uint16, 0x7C00, 0x03FF),
+    bfloat16.numpy: (np.uint16, 0x7F80, 0x007F),
+    np.dtype(np.float32): (np.uint32, 0x7F800000, 0x007FFFFF),
+}
+
+
+def flush_subnormals(values: Array) -> Array:
+    """Subnormal floats as zeros of their sign, as the 950's vector unit takes and gives them (soc_specs 2.9).
+
+    Other dtypes than float16, bfloat16 and float32 pass; the argument is returned as it is when it holds nothing to
+    flush.
+    """
+    known = _EXPONENT_BITS.get(values.dtype)
+    if known is None:
+        return values
+    kind, exponent, fraction = known
+    bits = np.ascontiguousarray(values).view(kind)
+    small = (bits & kind(exponent)) == 0
+    if not small.any():
+        return values
+    small &= (bits & kind(fraction)) != 0
+    if not small.any():
+        return values
+    return np.where(small, bits & ~kind(exponent | fraction), bits).view(values.dtype)
