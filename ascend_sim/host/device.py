@@ -12,14 +12,13 @@ from typing import Literal
 from ascend_sim.asc.launch import DEVICES, Session
 from ascend_sim.asc.memory import GlobalMemory
 from ascend_sim.asc.output import OutputFilter
-from ascend_sim.errors import InputError, UnsupportedError
+from ascend_sim.errors import InputError
 from ascend_sim.machine import Machine
 from ascend_sim.program import Program
 from ascend_sim.soc import Soc, load
 from ascend_sim.timeline import Timeline
 
 L2State = Literal["warm", "cold"]
-SIMULATED_ARCHES = ("2201",)
 
 
 @dataclass(slots=True, eq=False)
@@ -67,11 +66,6 @@ class Device:
         timing: bool = True,
     ) -> None:
         self.soc = load(soc) if isinstance(soc, str) else soc
-        if self.soc.arch not in SIMULATED_ARCHES:
-            raise UnsupportedError(
-                f"{self.soc.variant} cannot run kernels yet: its vector core (architecture {self.soc.arch}) is not "
-                f"simulated; simulated are ascend910b and ascend910_93"
-            )
         if l2 not in ("warm", "cold"):
             raise InputError(f"l2 {l2!r}: allowed are 'warm' and 'cold'")
         self.values = values

@@ -147,4 +147,5 @@ def flush_subnormals(values: Array) -> Array:
     small &= (bits & kind(fraction)) != 0
     if not small.any():
         return values
-    return np.where(small, bits & ~kind(exponent | fraction), bits).view(values.dtype)
+    flushed: Array = np.where(small, bits & ~kind(exponent | fraction), bits).view(values.dtype)
+    return flushed

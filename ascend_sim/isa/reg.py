@@ -141,6 +141,7 @@ MEM_BAR = declare(
         PipeID.PIPE_V,
         "reg_barrier",
         "LocalMemBar",
+        {"3510": ((),)},
         note="UB accesses keep their order",
     )
 )

@@ -12,6 +12,9 @@ from typing import Any
 from ascend_sim.errors import UnsupportedError
 from ascend_sim.machine.banks import BankModel
 from ascend_sim.machine.blocks import block_bits
+from ascend_sim.machine.memoryform import as_function
+from ascend_sim.machine.ubports import UbLayout
+from ascend_sim.machine.vf import VfTimer
 from ascend_sim.program import (
     BarrierWork,
     CopyWork,
@@ -23,6 +26,7 @@ from ascend_sim.program import (
     ScalarWork,
     SyncWork,
     VectorWork,
+    VfWork,
     unpack_scalar_calls,
 )
 from ascend_sim.soc.models import Soc
@@ -93,10 +97,12 @@ class CostModel:
         self.banks = BankModel.of(soc.ub.banks, timing.vector.write_delay_cycles)
         calls = timing.scalar.calls
         self.call_cycles = {kind: int(getattr(calls, f"{kind.name.lower()}_cycles")) for kind in ScalarCall}
+        self.vf = None if timing.vf is None else VfTimer(timing.vf, UbLayout.of(soc.ub))
         self._lowered: dict[int, Op] = {}
         self._occupancies: dict[Any, int] = {}
         self._lowerers: dict[type, Callable[[Instr], Op]] = {
-            VectorWork: self._vector,
+            VectorWork: self._vector if timing.vf is None else self._emulated,
+            VfWork: self._vector_function,
             CopyWork: self._copy,
             ScalarWork: self._scalar,
             FlagWork: self._flag,
@@ -148,6 +154,27 @@ class CostModel:
         if found is None:
             found = self._occupancies[key] = max(table.min_occupancy_cycles, self._occupancy(cost, work))
         op.occupancy = found
+        return op
+
+    def _vector_function(self, instr: Instr) -> Op:
+        work = instr.work
+        assert isinstance(work, VfWork)
+        return self._whole_function(instr, work)
+
+    def _emulated(self, instr: Instr) -> Op:
+        """An instruction on LocalTensors where the hardware has none: the library's vector function does it."""
+        work = instr.work
+        assert isinstance(work, VectorWork)
+        return self._whole_function(instr, as_function(instr.row.cost, work))
+
+    def _whole_function(self, instr: Instr, work: VfWork) -> Op:
+        """Vector functions run one after the other: the hardware keeps their order, whatever they touch."""
+        op = self._op(instr, VECTOR, instr.pipe, self.scalar.vector_issue_cycles)
+        op.writes = block_bits(instr.writes)
+        op.touches = op.writes | block_bits(instr.reads)
+        if self.vf is None:
+            raise UnsupportedError(f"{instr.name}: this chip has no vector functions")
+        op.occupancy = self.vf.cycles(work)
         return op
 
     def _occupancy(self, cost: str, work: VectorWork) -> int:

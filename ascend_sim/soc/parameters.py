@@ -64,7 +64,7 @@ def _leaves(node: object, prefix: str, skip: tuple[str, ...] = ()) -> Iterator[t
         kind = type(node)
         for name in kind.model_fields:
             child = getattr(node, name)
-            if name not in skip and not (child is None and name == "timing"):
+            if name not in skip and not (child is None and name in ("timing", "vf")):
                 yield from _leaves(child, _join(prefix, name))
         for name, computed in kind.model_computed_fields.items():
             yield _join(prefix, name), getattr(node, name), (computed.description or "").strip()

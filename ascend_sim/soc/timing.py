@@ -89,6 +89,48 @@ class VectorTiming(Section):
         return self
 
 
+class VfTiming(Section):
+    """Vector functions (950): what one costs between its start and its last store.
+
+    `start_cycles` and `drain_cycles` stand around the body. Instructions are dispatched in order, `dispatch_per_cycle`,
+    into a window of `window_entries`, and start out of order: `execute_units` of them, and `accesses_per_cycle` loads
+    and stores of which one is a store. A result can be used `latency - forward_cycles` after its instruction started
+    (by a store `latency - store_forward_cycles`, after a load `latency - load_forward_cycles`). A unit takes its next
+    instruction after the interval. `single_issue` lists what only the first unit does, or a load that needs both ports.
+    Tables go by "Name_dtype", then "Name", then `default`. A loop is entered `loop_cycles` after what stands before it;
+    `barrier_cycles` is added by a memory barrier when everything before it is done.
+    """
+
+    start_cycles: Cycles
+    drain_cycles: Cycles
+    dispatch_per_cycle: Count
+    window_entries: Count
+    execute_units: Count
+    accesses_per_cycle: Count
+    forward_cycles: Cycles
+    store_forward_cycles: Cycles
+    load_forward_cycles: Cycles
+    loop_cycles: Cycles
+    barrier_cycles: Cycles
+    latency_cycles: dict[str, SomeCycles]
+    interval_cycles: dict[str, SomeCycles]
+    single_issue: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name in ("latency_cycles", "interval_cycles"):
+            if "default" not in getattr(self, name):
+                raise ValueError(f"{name} needs an entry 'default'")
+        return self
+
+    def figure(self, table: dict[str, int], name: str, dtype: str) -> int:
+        """The entry of an instruction for operands of `dtype`."""
+        for key in (f"{name}_{dtype}", name):
+            if key in table:
+                return table[key]
+        return table["default"]
+
+
 class SyncTiming(Section):
     """Flags, barriers, SyncAll.
 
@@ -169,6 +211,7 @@ class Timing(Section):
 
     scalar: ScalarTiming
     vector: VectorTiming
+    vf: VfTiming | None = None
     sync: SyncTiming
     queues: QueueTiming
     memory: MemoryTiming

@@ -216,12 +216,6 @@ def function_with(parameter: str) -> Any:
         ),
         (lambda: copy_rows[1, 2, 3], OptionError, "kernel[core_num, stream] takes at most two values, not 3"),
         (
-            lambda: Device("ascend950"),
-            UnsupportedError,
-            "Ascend950PR_9589 cannot run kernels yet: its vector core (architecture 3510) is not simulated; simulated "
-            "are ascend910b and ascend910_93",
-        ),
-        (
             lambda: _launch_in_order([0, 0]),
             InputError,
             "block_order [0, 0]: must name each of the blocks 0..1 once",

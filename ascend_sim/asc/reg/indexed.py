@@ -87,10 +87,8 @@ def scatter(dst: Any, src: Any, index: Any, mask: Any) -> None:
         return ()
 
     access = UbAccess(pointer.address, REGISTER_BYTES, kind, pointer.tensor, indexed=True)
-    emit(
-        row, _getframe(1), body, (), (source, numbers, active), compute, pointer.dtype.name, VfUnit.STORE, access, active,
-        size,
-    )  # fmt: skip
+    reads = (source, numbers, active)
+    emit(row, _getframe(1), body, (), reads, compute, pointer.dtype.name, VfUnit.STORE, access, active, size)
 
 
 def _indexed(row: Row, role: str, tensor: Any, register: RegTensor, index: RegTensor) -> UbPointer:

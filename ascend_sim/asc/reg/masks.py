@@ -49,10 +49,11 @@ def pattern_flags(pattern: MaskPattern, lanes: int) -> Flags:
         first: Flags = lane < pattern.value
         return first
     if pattern in (MaskPattern.M3, MaskPattern.M4):
-        return lane % (3 if pattern is MaskPattern.M3 else 4) == 0
+        every: Flags = lane % (3 if pattern is MaskPattern.M3 else 4) == 0
+        return every
     share = {MaskPattern.ALL: lanes, MaskPattern.ALLF: 0, MaskPattern.H: lanes // 2, MaskPattern.Q: lanes // 4}
-    flags: Flags = lane < share[pattern]
-    return flags
+    some: Flags = lane < share[pattern]
+    return some
 
 
 def update_mask(dtype: DataType, counter: Counter) -> MaskReg:

@@ -82,8 +82,8 @@ def load_align(*operands: Any, dist: LoadDist = LoadDist.DIST_NORM, block_stride
 
     `load_align(dst, src)` with the mode `dist`; `load_align(dst0, dst1, src, dist=DIST_DINTLV_...)` for the modes that
     fill two registers; `load_align(dst, src, block_stride=n, mask=m)` reads eight blocks of 32 B, n blocks apart
-    (masked lanes become 0). `src` is a tensor argument of the vector function, moved with + or []. It starts on a 32 B block,
-    with the broadcasting modes on an element.
+    (masked lanes become 0). `src` is a tensor argument of the vector function, moved with + or []. It starts on a 32 B
+    block, with the broadcasting modes on an element.
     """
     row = rows.LOAD_ALIGN
     frame = _getframe(1)
