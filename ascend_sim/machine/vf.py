@@ -78,7 +78,7 @@ class _Cost:
     def __init__(self, timing: VfTiming, instr: VfInstr) -> None:
         self.latency = timing.figure(timing.latency_cycles, instr.cost, instr.width)
         self.interval = timing.figure(timing.interval_cycles, instr.cost, instr.width)
-        self.single = instr.cost in timing.single_issue
+        self.single = timing.single_issue.get(instr.cost, False)
 
 
 class _Run:
@@ -161,7 +161,7 @@ class _Run:
             self._drain()
             return
         timing = self.timing
-        while self.dispatched >= timing.dispatch_per_cycle or len(self.window) >= timing.window_entries:
+        while self.dispatched >= timing.dispatch_instructions_per_cycle or len(self.window) >= timing.window_entries:
             self._step()
         cost = self._costs.get(id(instr))
         if cost is None:

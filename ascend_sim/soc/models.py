@@ -164,7 +164,7 @@ class Soc(Section):
         if self.timing is None:
             raise UnsupportedError(
                 f"the vector core of {self.variant} (architecture {self.arch}) is not simulated yet; "
-                "kernels run on architecture 2201: ascend910b and ascend910_93"
+                "kernels run on architectures 2201 and 3510: ascend910b, ascend910_93 and ascend950"
             )
         return self.timing
 

@@ -92,7 +92,7 @@ class VectorTiming(Section):
 class VfTiming(Section):
     """Vector functions (950): what one costs between its start and its last store.
 
-    `start_cycles` and `drain_cycles` stand around the body. Instructions are dispatched in order, `dispatch_per_cycle`,
+    `start_cycles` and `drain_cycles` stand around the body. Instructions are dispatched in order, `dispatch_instructions_per_cycle`,
     into a window of `window_entries`, and start out of order: `execute_units` of them, and `accesses_per_cycle` loads
     and stores of which one is a store. A result can be used `latency - forward_cycles` after its instruction started
     (by a store `latency - store_forward_cycles`, after a load `latency - load_forward_cycles`). A unit takes its next
@@ -103,7 +103,7 @@ class VfTiming(Section):
 
     start_cycles: Cycles
     drain_cycles: Cycles
-    dispatch_per_cycle: Count
+    dispatch_instructions_per_cycle: Count
     window_entries: Count
     execute_units: Count
     accesses_per_cycle: Count
@@ -114,7 +114,7 @@ class VfTiming(Section):
     barrier_cycles: Cycles
     latency_cycles: dict[str, SomeCycles]
     interval_cycles: dict[str, SomeCycles]
-    single_issue: tuple[str, ...]
+    single_issue: dict[str, bool]
 
     @model_validator(mode="after")
     def _check(self) -> Self:

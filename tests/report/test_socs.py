@@ -36,7 +36,7 @@ def test_table_as_text() -> None:
     lines = chips_text(chips()).splitlines()
     assert "Ascend910B3 *   20   40  1,800      196,352     192       64     1,600" in lines
     assert "Ascend910B2C    24   48  1,800      196,352     192        -     1,600" in lines
-    assert "ascend950: Ascend 950PR, Ascend 950DT (architecture 3510; its vector core is not simulated yet)" in lines
+    assert "ascend950: Ascend 950PR, Ascend 950DT (architecture 3510)" in lines
     assert "  Atlas inference series (Ascend310P)" in lines
 
 
