@@ -34,8 +34,10 @@ L2_MARGIN = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Figures of a launch; `tiles` of `of` tiles per block were simulated; `bound`: relative, on the duration."""
+    """Figures of a launch on a chip of family `soc`; `tiles` of `of` tiles per block were simulated; `bound`:
+    relative, on the duration."""
 
+    soc: str
     figures: Figures
     blocks: int
     instructions: int
@@ -71,7 +73,7 @@ def sample(run: Run, tiles: int, core_bound: bool = False, period: int = 1, heav
 
 def _whole(run: Run, tiles: int) -> Sample:
     launch = run(tiles)
-    return Sample(figures(launch), launch.program.block_dim, launch.program.instructions, tiles, tiles)
+    return Sample(launch.soc.name, figures(launch), launch.program.block_dim, launch.program.instructions, tiles, tiles)
 
 
 def _steady_from(probe: Launch, window: int, tiles: int) -> int:
@@ -95,6 +97,7 @@ def _carried_on(launches: list[Launch], marks: tuple[int, int, int], tiles: int)
         values["l2_hit"] = c["l2_hit"]
     change = abs((c["duration_us"] - b["duration_us"]) - (b["duration_us"] - a["duration_us"]))
     return Sample(
+        launches[2].soc.name,
         with_ratios(values),
         launches[2].program.block_dim,
         sum(launch.program.instructions for launch in launches),

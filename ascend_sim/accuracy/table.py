@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ascend_sim.accuracy.rows import Row
@@ -120,19 +121,30 @@ def make_table(
     """
     chips = chips or {}
     workers = workers or os.cpu_count() or 1
-    found: dict[str, Entry] = {row.id: entry(row) for row in rows if row.family is None}
-    work = _longest_first(row for row in rows if row.family is not None)
-    if workers == 1 or len(work) < 2:
-        for row in work:
-            found[row.id] = entry(row, chips.get(row.soc))
-            done(len(found), len(rows))
-    else:
-        with ProcessPoolExecutor(min(workers, len(work))) as pool:
-            for future in as_completed([pool.submit(entry, row, chips.get(row.soc)) for row in work]):
-                ended = future.result()
-                found[ended.row.id] = ended
-                done(len(found), len(rows))
-    return [found[row.id] for row in rows]
+    found: dict[tuple[Any, ...], Entry] = {}
+    unlike: dict[tuple[Any, ...], Row] = {_launch_key(row): row for row in rows}
+    work = _longest_first(row for row in unlike.values() if row.family is not None)
+    for ended in _simulated(work, min(workers, len(work)), chips):
+        found[_launch_key(ended.row)] = ended
+        done(len(found), len(work))
+    return [replace(found[_launch_key(row)], row=row) if row.family else Entry(row, None, row.reason) for row in rows]
+
+
+def _launch_key(row: Row) -> tuple[Any, ...]:
+    """Rows with the same key are the same launch, measured more than once."""
+    if row.family is None:
+        return (row.id,)
+    params = json.dumps(row.params, sort_keys=True)
+    return row.family, params, row.soc, row.l2, row.launch_kind, row.protocol, row.dtype, row.block_dim
+
+
+def _simulated(rows: Sequence[Row], workers: int, chips: Mapping[str, Soc]) -> Iterator[Entry]:
+    if workers <= 1:
+        yield from (entry(row, chips.get(row.soc)) for row in rows)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        for future in as_completed([pool.submit(entry, row, chips.get(row.soc)) for row in rows]):
+            yield future.result()
 
 
 def _longest_first(rows: Iterable[Row]) -> list[Row]:

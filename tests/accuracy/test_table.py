@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from ascend_sim.accuracy.checks import ORDER, Check, Threshold, checks
@@ -18,7 +20,10 @@ def make(name, predicted, measured, kind="copy", required=True, **metrics):
     )  # fmt: skip
     if predicted is None:
         return Entry(row, None, "cannot")
-    return Entry(row, Sample({"duration_us": predicted, "aiv_us": 9.0, "vec_us": 4.0, "vec_ratio": 0.4}, 1, 10, 1, 1))
+    return Entry(
+        row,
+        Sample("ascend910b", {"duration_us": predicted, "aiv_us": 9.0, "vec_us": 4.0, "vec_ratio": 0.4}, 1, 10, 1, 1),
+    )
 
 
 def test_errors_and_their_spread():
@@ -100,3 +105,17 @@ def test_the_whole_table_keeps_its_thresholds():
     assert missing == []
     assert [found.threshold.name for found in checks(entries) if not found.ok] == []
     assert all(entry.sample.bound < 0.1 for entry in entries if entry.sample)
+
+
+def test_a_launch_that_was_measured_twice_is_simulated_once():
+    same = choose(all_rows(), "tile-2048-ic8") + choose(all_rows(), "tile-2048-ma2048")
+    counts = []
+    entries = make_table([replace_metrics(row) for row in same], workers=1, done=lambda n, of: counts.append((n, of)))
+    assert counts == [(1, 1)]
+    assert entries[0].sample is entries[1].sample
+    assert [entry.row.measured_us for entry in entries] == [2041.4, 2049.78]
+
+
+def replace_metrics(row):
+    """The row on fewer elements, so that it takes no time."""
+    return dataclasses.replace(row, params={**row.params, "elements": 8 * 2048 * 4})

@@ -1,0 +1,99 @@
+"""How far off an estimate is likely to be: from the errors of the measured rows that are like it.
+
+The errors stand in `data/errors.json`, so that nobody has to simulate the table to get an answer;
+`python -m ascend_sim.accuracy.expected` writes it anew after a change of the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ERRORS = Path(__file__).parent / "data" / "errors.json"
+NEAR = 3.0
+"""Rows up to this factor shorter or longer are near."""
+ENOUGH = 3
+"""Fewer near rows say nothing."""
+SHARE = 0.8
+"""The band holds this share of the near rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One row of the table: chip family, kind, measured time in us, signed relative error."""
+
+    soc: str
+    kind: str
+    us: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """`band`: relative, without sign; `rows`: how many measured rows it is taken from. When `extrapolated`, nothing
+    measured is near, and `band` is that of all rows of the chip family (None if there is none)."""
+
+    band: float | None
+    rows: int
+    extrapolated: bool
+
+    def __str__(self) -> str:
+        if self.extrapolated or self.band is None:
+            return "extrapolated: nothing measured is near"
+        return f"±{100 * self.band:.0f} % (from {self.rows} measured rows of this kind and size)"
+
+
+def expected_error(soc: str, kind: str, duration_us: float, points: Sequence[Point] | None = None) -> Expected:
+    """What to expect of an estimate of `duration_us` on a chip of family `soc` ("ascend910b") for a kernel of `kind`.
+
+    Kinds: "elementwise", "copy", "layout", "reduce", "rope", "instruction". Operators that rotate are "rope".
+    """
+    family = [point for point in (known_errors() if points is None else points) if point.soc == soc]
+    near = [
+        abs(point.error)
+        for point in family
+        if point.kind == kind and abs(math.log(point.us / max(duration_us, 1e-6))) <= math.log(NEAR)
+    ]
+    if len(near) >= ENOUGH:
+        return Expected(_quantile(near), len(near), False)
+    return Expected(_quantile([abs(point.error) for point in family]), len(family), True)
+
+
+def _quantile(sizes: Iterable[float]) -> float | None:
+    ordered = sorted(sizes)
+    return ordered[max(0, math.ceil(SHARE * len(ordered)) - 1)] if ordered else None
+
+
+@cache
+def known_errors() -> tuple[Point, ...]:
+    """The errors of the table as they were last written."""
+    return tuple(Point(**point) for point in json.loads(ERRORS.read_text(encoding="utf-8"))["rows"])
+
+
+def points_of(entries: Iterable[Any]) -> list[Point]:
+    """The points of a table (`table.Entry`): rows that a profiler timed; loops inside a kernel tell nothing here."""
+    found = []
+    for entry in entries:
+        if entry.row.headline == "duration_us" and entry.headline is not None:
+            compared = entry.headline
+            family = entry.sample.soc
+            found.append(Point(family, entry.row.kind, compared.measured, round(compared.error, 3)))
+    return found
+
+
+def write_errors(points: Iterable[Point], path: Path = ERRORS) -> None:
+    """One row a line, so that a change shows which rows moved."""
+    lines = [json.dumps({"soc": p.soc, "kind": p.kind, "us": p.us, "error": p.error}) for p in points]
+    path.write_text('{"rows": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    from ascend_sim.accuracy.rows import all_rows
+    from ascend_sim.accuracy.table import make_table
+
+    write_errors(points_of(make_table(all_rows())))
