@@ -102,7 +102,11 @@ def data_copy_pad(
     if nd2nz_params is not None:
         refuse("DataCopyPad", "nd2nz_params (UB -> L1 layout change) belongs to cube kernels and is not simulated")
     params = data_copy_params.key if isinstance(data_copy_params, Params) else None
-    padding = pad_params.key if isinstance(pad_params, Params) else pad_params
+    padding = pad_params
+    if isinstance(pad_params, Params):
+        padding = pad_params.key
+        if padding[-1].__class__ is float and not padding[-1]:
+            padding = (*padding, repr(padding[-1]))  # padding with 0.0 or with -0.0: equal values, other bits
     rec = RECORDER
     frame = _getframe(1)
     gm, tensor = (src, dst) if src.__class__ is GlobalTensor else (dst, src)
@@ -139,9 +143,8 @@ def set_pad_value(padding_value: Any, pos: Any = None) -> None:
     The value is converted to the dtype of the copy that uses it; 64-bit copies can only be padded with 0. `pos` is
     accepted as pyasc has it; on a vector core it makes no difference.
     """
-    if not isinstance(padding_value, int | float):
-        padding_value = padding_value.__index__() if hasattr(padding_value, "__index__") else float(padding_value)
-    RECORDER.state = RECORDER.state.with_register("pad", padding_value)
+    value = int(padding_value) if hasattr(padding_value, "__index__") else float(padding_value)
+    RECORDER.state = RECORDER.state.with_register("pad", value)
     RECORDER.charge(ScalarCall.ALU)
 
 

@@ -36,9 +36,10 @@ class CoreState:
     def replace(self, **changes: Any) -> CoreState:
         """The one state that differs from this one by `changes`."""
         values = tuple(changes.get(name, getattr(self, name)) for name in _FIELDS)
-        found = _KNOWN.get(values)
+        key = _exact(values)
+        found = _KNOWN.get(key)
         if found is None:
-            found = _KNOWN[values] = CoreState(*values)
+            found = _KNOWN[key] = CoreState(*values)
         return found
 
     def register(self, name: str, default: Any = None) -> Any:
@@ -47,6 +48,13 @@ class CoreState:
 
     def with_register(self, name: str, value: Any) -> CoreState:
         return self.replace(other=tuple(sorted({**dict(self.other), name: value}.items())))
+
+
+def _exact(value: Any) -> Any:
+    """Register contents as a dictionary key: floats by their text, as 0.0 equals -0.0 and NaN does not equal itself."""
+    if isinstance(value, tuple):
+        return tuple(map(_exact, value))
+    return repr(value) if isinstance(value, float) else value
 
 
 _FIELDS = tuple(item.name for item in fields(CoreState))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from isa_bench import Bench, random_bytes, refused, region_bytes, some
@@ -237,6 +238,20 @@ def test_is_pad_leaves_its_value_in_the_register() -> None:
         asc.data_copy_pad(dst, src, params, DataCopyPadExtParams(t.int32, True, 0, 1, 9))
         asc.data_copy_pad(dst[8:], src, params, DataCopyPadExtParams(t.int32, False, 1, 0))
         assert bench.view(dst)[:16].tolist() == [0, 1, 9, 9, 9, 9, 9, 9, 9, 0, 1, 9, 9, 9, 9, 9]
+
+
+@pytest.mark.parametrize("by_register", [False, True])
+def test_signed_zeros_pad_with_their_sign(by_register: bool) -> None:
+    with Bench() as bench:
+        src, dst = bench.gm(np.ones(64, np.float32)), bench.local(t.float32, 0, 8)
+        found = []
+        for value in (0.0, -0.0, 0.0, -0.0):
+            if by_register:
+                asc.set_pad_value(value)
+            pad = DataCopyPadExtParams(t.float32, not by_register, 0, 1, value)
+            asc.data_copy_pad(dst, src, DataCopyExtParams(1, 4), pad)
+            found.append(bool(np.signbit(bench.view(dst)[1])))
+        assert found == [False, True, False, True]
 
 
 def test_equal_copies_are_one_instruction_with_their_own_addresses() -> None:
