@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ascend_sim.errors import InputError
-from ascend_sim.host.tensors import TensorInfo
+from ascend_sim.host.tensors import TensorInfo, read_dtype
 from ascend_sim.isa.dtypes import DataType
 
 Array = npt.NDArray[Any]
@@ -38,7 +38,7 @@ def read_shape(name: str, text: str) -> TensorInfo:
         raise InputError(f"input {name}: shape {dims!r} must be integers between commas; the form is {FORM}") from None
     if any(dim < 0 for dim in shape):
         raise InputError(f"input {name}: shape {dims!r} has a negative dim; dims are counts of elements")
-    return TensorInfo(shape, _dtype(name, dtype).name)
+    return TensorInfo(shape, read_dtype(name, dtype.strip()))
 
 
 def read_array(name: str, text: str) -> Array:

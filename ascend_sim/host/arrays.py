@@ -62,6 +62,8 @@ def random_inputs(
     Each input draws from its own stream, so that its values do not depend on the shapes of the others. `draws` makes
     the inputs that it names (see `Input.draw`).
     """
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
+        raise InputError(f"seed is {seed!r}; it must be an integer of 0 or more")
     found: dict[str, Array] = {}
     for index, (name, info) in enumerate(infos.items()):
         draw = draws.get(name) if draws else None

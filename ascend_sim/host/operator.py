@@ -171,6 +171,10 @@ class Operator:
 
     def bind_inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """`given` under the definition's names, in the definition's order; a missing required input is refused."""
+        if not isinstance(given, Mapping):
+            raise InputError(
+                f"{self.name}: inputs must be a dict of name to array or (shape, dtype), not {type(given).__name__}"
+            )
         found: dict[str, Any] = {}
         for name, value in given.items():
             canonical = self.input_named(name).name
@@ -187,6 +191,8 @@ class Operator:
 
     def bind_attrs(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Every attribute, converted to the operator's own kind, defaults filled in."""
+        if not isinstance(given, Mapping):
+            raise InputError(f"{self.name}: attributes must be a dict of name to value, not {type(given).__name__}")
         found: dict[str, Any] = {}
         for name, value in given.items():
             attribute = self.attribute_named(name)

@@ -36,6 +36,6 @@ def _load(name: str) -> Operator:
 
 def _unknown(name: str, snake: str) -> str:
     known = operator_names()
-    near = difflib.get_close_matches(snake, known, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(snake, known, n=3, cutoff=0.7)
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
     return f"unknown operator {name!r}: {hint}"

@@ -13,6 +13,8 @@ Shape = tuple[int, ...]
 
 UNKNOWN_DIM = -1  # one dim is not known yet (graph mode)
 UNKNOWN_RANK = -2  # the shape (-2,): not even the rank is known
+# dtypes that tensors may have but kernels here do not compute with: an operator's own checks refuse them
+_OTHER_DTYPES = frozenset({"bool", "complex64", "complex128", "int4", "float8_e4m3fn", "float8_e5m2", "string"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,15 @@ def _read_shape(name: str, shape: Any, unknown_dims: bool) -> Shape:
 
 def _read_dtype(name: str, dtype: Any) -> str:
     text = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", dtype))
+    return read_dtype(name, str(text))
+
+
+def read_dtype(name: str, text: str) -> str:
+    """The dtype called `text` of the tensor `name`, under its canonical name."""
+    if text in _OTHER_DTYPES:
+        return text
     try:
-        return DataType(str(text)).name
+        return DataType(text).name
     except InputError as error:
         raise InputError(f"input {name}: {error}") from None
 

@@ -66,7 +66,8 @@ class DataType:
         if found is not None:
             return found
         if canonical not in _NUMPY:
-            raise InputError(f"unknown data type {name!r}: allowed are {', '.join(_NUMPY)}")
+            names = ", ".join(known for known in _NUMPY if known != "void")  # void is what functions return
+            raise InputError(f"unknown data type {name!r}: allowed are {names}")
         self = super().__new__(cls)
         self.name = canonical
         self.numpy = np.dtype(_NUMPY[canonical])

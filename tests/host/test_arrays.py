@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +82,12 @@ class TestRandom:
             assert first[name].shape == info.shape
             assert first[name].dtype.name == info.dtype
             assert first[name].tobytes() == again[name].tobytes() != other[name].tobytes()
+
+    @pytest.mark.parametrize("seed", [-1, 1.5, "1", None, True])
+    def test_senseless_seeds(self, seed: Any) -> None:
+        with pytest.raises(InputError) as refused:
+            random_inputs(INFOS, seed)
+        assert str(refused.value) == f"seed is {seed!r}; it must be an integer of 0 or more"
 
     def test_streams_are_apart(self) -> None:
         larger = random_inputs({**INFOS, "x": TensorInfo((30, 5), "float16")}, 1)

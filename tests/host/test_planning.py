@@ -188,6 +188,22 @@ class TestInputs:
         assert str(refused.value).startswith(text)
         assert not isinstance(refused.value, TilingError)
 
+    @pytest.mark.parametrize("dtype", ["bool", "complex64", "float8_e5m2", np.dtype(np.bool_)])
+    def test_dtypes_that_no_kernel_takes_are_the_operator_s_to_refuse(self, dtype: Any) -> None:
+        with pytest.raises(TilingError) as refused:
+            ascend_sim.tiling(NAME, {**CALL, "x": ((2, 32, 8, 128), dtype)}, ATTRS)
+        assert str(refused.value) == (f"InplacePartialRotaryMul: x is {dtype}; allowed are float16, float32, bfloat16")
+
+    def test_dicts_are_wanted(self) -> None:
+        with pytest.raises(InputError) as refused:
+            ascend_sim.tiling(NAME, list(CALL.values()), ATTRS)  # type: ignore[arg-type]
+        assert str(refused.value) == (
+            "inplace_partial_rotary_mul: inputs must be a dict of name to array or (shape, dtype), not list"
+        )
+        with pytest.raises(InputError) as refused:
+            ascend_sim.tiling(NAME, CALL, [0, 64])  # type: ignore[arg-type]
+        assert str(refused.value) == "inplace_partial_rotary_mul: attributes must be a dict of name to value, not list"
+
 
 class TestInferShapes:
     @pytest.mark.parametrize("shape", [(2, 32, 8, 128), (-1, 32, -1, 128), (-2,), (0, 4, 4, 4)])
