@@ -128,7 +128,7 @@ def test_overrides_change_the_chip():
         ({"soc": "Ascend1"}, UnsupportedError, "unknown SoC 'Ascend1'; "),
         ({"soc": "ascend950"}, UnsupportedError, "Ascend950PR_9589 cannot run kernels yet: "),
         ({"partial_slice": [0, 15]}, TilingError, "InplacePartialRotaryMul: partial_slice is [0, 15), "),
-        ({"slice": [0, 16]}, InputError, "inplace_partial_rotary_mul has no attribute 'slice'; "),
+        ({"slice": [0, 16]}, InputError, "inplace_partial_rotary_mul has no input or attribute 'slice'; "),
         ({"overrides": {"ub.size": 1}}, InputError, "Ascend910B3 has no parameter 'ub.size'"),
         ({"x": "x.npy"}, InputError, "input x: expected an array or a (shape, dtype) pair"),
         ({"l2": "hot"}, InputError, "l2 'hot': allowed are "),

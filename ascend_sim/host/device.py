@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Literal
+from typing import Any, Literal
 
 from ascend_sim.asc.launch import DEVICES, Session
 from ascend_sim.asc.memory import GlobalMemory
@@ -70,7 +70,7 @@ class Device:
             raise InputError(f"l2 {l2!r}: allowed are 'warm' and 'cold'")
         self.values = values
         self.l2: L2State = l2
-        self.cores = {core_filter} if isinstance(core_filter, int) else core_filter
+        self.cores = None if core_filter is None else _blocks(core_filter)
         self.echo = echo
         self.block_order = block_order
         self.timing = timing
@@ -138,7 +138,7 @@ class Device:
             l2=self.l2,
             wall_s=time.perf_counter() - start,
             record_s=recorded - start,
-            warnings=session.warnings,
+            warnings=[*session.warnings, *_beyond(self.cores, program.block_dim)],
             output=session.output,
         )
         self.launches.append(launch)
@@ -149,6 +149,23 @@ class Device:
         """A launch failed: collect garbage again."""
         if begun[1]:
             gc.enable()
+
+
+def _blocks(given: Any) -> frozenset[int]:
+    """The blocks whose output is shown, as `core_filter` names them."""
+    numbers = tuple(given) if isinstance(given, Collection) and not isinstance(given, str) else (given,)
+    for number in numbers:
+        if isinstance(number, bool) or not hasattr(number, "__index__") or number < 0:
+            raise InputError(f"core {number!r}: must be the number of a block, 0 or more")
+    return frozenset(int(number) for number in numbers)
+
+
+def _beyond(cores: frozenset[int] | None, block_dim: int) -> list[str]:
+    """A warning when output is asked of blocks alone that the launch does not have."""
+    if cores is None or any(core < block_dim for core in cores):
+        return []
+    last = block_dim - 1
+    return [f"output is shown of block {', '.join(map(str, sorted(cores)))} alone, but the launch has blocks 0..{last}"]
 
 
 _DEFAULT: list[Device] = []

@@ -179,7 +179,7 @@ class Operator:
         for name, value in given.items():
             canonical = self.input_named(name).name
             if canonical in found:
-                raise InputError(f"{self.name}: input {canonical} is given twice (once as {name})")
+                raise InputError(f"{self.name}: input {canonical} is given twice{_alias(canonical, name)}")
             found[canonical] = value
         for declared in self.inputs:
             if not declared.optional and declared.name not in found:
@@ -197,7 +197,9 @@ class Operator:
         for name, value in given.items():
             attribute = self.attribute_named(name)
             if attribute.name in found:
-                raise InputError(f"{self.name}: attribute {attribute.name} is given twice (once as {name})")
+                raise InputError(
+                    f"{self.name}: attribute {attribute.name} is given twice{_alias(attribute.name, name)}"
+                )
             found[attribute.name] = attribute.convert(self.type_name, value)
         return {a.name: found.get(a.name, a.default) for a in self.attributes}
 
@@ -213,11 +215,16 @@ class Operator:
             if value is None:
                 continue
             if name not in input_names:
+                if all(name not in (a.name, *a.aliases) for a in self.attributes):
+                    raise InputError(
+                        f"{self.name} has no input or attribute {name!r}; its inputs are {_names(self.inputs)}, its "
+                        f"attributes {_names(self.attributes)}"
+                    )
                 attrs[self.attribute_named(name).name] = value
                 continue
             canonical = self.input_named(name).name
             if canonical in inputs:
-                raise InputError(f"{self.name}: input {canonical} is given twice (once as {name})")
+                raise InputError(f"{self.name}: input {canonical} is given twice{_alias(canonical, name)}")
             inputs[canonical] = value
         return inputs, attrs
 
@@ -260,6 +267,10 @@ class Operator:
         """Outputs by name as the reference `name` has them, in float64."""
         module = importlib.import_module(f"{self.package}.{self.support_on(soc_name).golden}")
         return dict(getattr(module, self.reference_named(name).function)(inputs, attrs))
+
+
+def _alias(canonical: str, given: str) -> str:
+    return "" if given == canonical else f" (once as {given})"
 
 
 def _names(declared: tuple[Input, ...] | tuple[Attribute, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from reprlib import repr as repr_short
 from typing import Any
 
 from ascend_sim.errors import InputError
@@ -73,7 +74,7 @@ def _read_shape(name: str, shape: Any, unknown_dims: bool) -> Shape:
     try:
         dims = tuple(dim.__index__() for dim in shape)
     except (AttributeError, TypeError):
-        raise InputError(f"input {name}: shape {shape!r} must be a sequence of integers") from None
+        raise InputError(f"input {name}: shape {repr_short(shape)} must be a sequence of integers") from None
     if unknown_dims and (dims == (UNKNOWN_RANK,) or all(dim >= UNKNOWN_DIM for dim in dims)):
         return dims
     if any(dim < 0 for dim in dims):

@@ -19,8 +19,9 @@ from ascend_sim.report.files import atomic
 from ascend_sim.report.metrics import Metrics, PipeUse, Spread, measure, memory_json
 from ascend_sim.report.style import PLAIN, Style
 from ascend_sim.report.values import UNCHECKED, Values
+from ascend_sim.report.waits import Wait
 from ascend_sim.soc import Soc
-from ascend_sim.timeline import Timeline
+from ascend_sim.timeline import MemoryCounters, Timeline
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 WAITS_IN_JSON = 20
@@ -62,6 +63,19 @@ class Result:
     @property
     def variant(self) -> str:
         return self.chip.variant
+
+    @property
+    def block_dim(self) -> int:
+        return self.program.block_dim
+
+    @property
+    def memory(self) -> MemoryCounters:
+        return self.metrics.memory
+
+    @property
+    def waits(self) -> list[Wait]:
+        """All waits, the JSON has the longest."""
+        return self.metrics.waits
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -116,7 +130,7 @@ class Result:
             "cold_start_us": round(self.cold_start_us, 4),
             "comparison": None if self.comparison is None else self.comparison.to_json(),
             "kernel": self.kernel,
-            "block_dim": self.program.block_dim,
+            "block_dim": self.block_dim,
             "memory": memory_json(metrics.memory),
             "waits": [wait.to_json() for wait in metrics.waits[:WAITS_IN_JSON]],
             "warnings": list(self.warnings),

@@ -11,6 +11,8 @@ from asc_bench import refused, session_of
 
 from ascend_sim import asc
 from ascend_sim.asc.memory import DeviceArray
+from ascend_sim.errors import InputError
+from ascend_sim.host.device import Device
 
 
 def output(body: Any, *args: Any, **options: Any) -> str:
@@ -100,6 +102,23 @@ def test_output_is_kept_and_echoed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_output_of_chosen_cores() -> None:
     assert output(speak, blocks=4, core_filter=2) == "block 2\n"
     assert output(speak, blocks=4, core_filter=[0, 3]) == "block 0\nblock 3\n"
+
+
+@pytest.mark.parametrize("core", ["x", -1, [0, -1], 1.5, True])
+def test_cores_are_numbers_of_blocks(core: Any) -> None:
+    wrong = core[1] if isinstance(core, list) else core
+    with pytest.raises(InputError) as refused:
+        Device(core_filter=core)
+    assert str(refused.value) == f"core {wrong!r}: must be the number of a block, 0 or more"
+
+
+def test_a_core_that_the_launch_does_not_have_is_warned_about() -> None:
+    with Device(core_filter=4, timing=False) as device:
+        asc.jit(speak)[4]()
+        asc.jit(speak)[5]()
+    silent, spoken = device.launches
+    assert silent.warnings == ["output is shown of block 4 alone, but the launch has blocks 0..3"]
+    assert (spoken.warnings, spoken.output) == ([], "block 4\n")
 
 
 def test_stdout_is_given_back_after_an_error() -> None:

@@ -100,11 +100,13 @@ class TestPythonCall:
         ("args", "named", "text"),
         [
             ((1, 2, 3, 4), {}, "inplace_partial_rotary_mul takes 3 inputs (x, cos, sin), 4 were given"),
+            ((1, 2), {"cos": 3}, "inplace_partial_rotary_mul: input cos is given twice"),
             ((1, 2), {"r1": 3}, "inplace_partial_rotary_mul: input cos is given twice (once as r1)"),
             (
                 (1, 2, 3),
                 {"slice": (0, 4)},
-                "inplace_partial_rotary_mul has no attribute 'slice'; its attributes are rotary_mode, partial_slice",
+                "inplace_partial_rotary_mul has no input or attribute 'slice'; its inputs are x, cos (also r1), "
+                "sin (also r2), its attributes rotary_mode, partial_slice",
             ),
         ],
     )

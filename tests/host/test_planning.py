@@ -179,6 +179,7 @@ class TestInputs:
             ),
             (((2, -1, 8, 128), "float16"), "input x: shape (2, -1, 8, 128) has a negative dim; dims are counts"),
             (((2, 0.5), "float16"), "input x: shape (2, 0.5) must be a sequence of integers"),
+            ([[0.5] * 99] * 2, "input x: shape [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, ...] must be a sequence of integers"),
             (((2,), "float17"), "input x: unknown data type 'float17': allowed are "),
         ],
     )

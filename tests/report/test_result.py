@@ -22,7 +22,7 @@ def test_json_has_the_stable_keys_and_an_attribute_for_each():
     found = made.to_json()
     assert list(found)[: len(STABLE_KEYS)] == STABLE_KEYS
     assert json.loads(json.dumps(found)) == found
-    for key in STABLE_KEYS:
+    for key in found:
         assert hasattr(made, key), key
     assert (found["op"], found["soc"], found["variant"]) == (ROPE, "ascend910b", "Ascend910B3")
     assert list(found["tiling"]) == ["key", "block_dim", "workspace_bytes", "data"]
