@@ -8,6 +8,7 @@ address in `CoreProgram.gm_addresses[k]`.
 
 from __future__ import annotations
 
+import math
 from array import array
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -220,7 +221,10 @@ class VfWork:
 
 @dataclass(frozen=True, slots=True)
 class CopyWork:
-    """A GM transfer: `blocks` rows of `block_bytes`, the rows `gm_pitch_bytes` apart in GM (start to start)."""
+    """A GM transfer: `blocks` rows of `block_bytes`, the rows `gm_pitch_bytes` apart in GM (start to start).
+
+    `loops` repeats all rows (loop mode of the 950): `(count, GM bytes from one to the next)`, outermost first.
+    """
 
     to_ub: bool
     blocks: int
@@ -228,10 +232,11 @@ class CopyWork:
     gm_pitch_bytes: int
     l2_bypass: bool = False
     atomic: str | None = None
+    loops: tuple[tuple[int, int], ...] = ()
 
     @property
     def nbytes(self) -> int:
-        return self.blocks * self.block_bytes
+        return math.prod(count for count, _ in self.loops) * self.blocks * self.block_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from ascend_sim.asc.flags import *  # noqa: F403
 from ascend_sim.asc.gathering import *  # noqa: F403
 from ascend_sim.asc.jit import *  # noqa: F403
 from ascend_sim.asc.layout import *  # noqa: F403
+from ascend_sim.asc.loopmode import *  # noqa: F403
 from ascend_sim.asc.loops import *  # noqa: F403
 from ascend_sim.asc.masks import *  # noqa: F403
 from ascend_sim.asc.options import *  # noqa: F403

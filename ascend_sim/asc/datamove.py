@@ -11,6 +11,7 @@ from typing import Any
 
 from ascend_sim.asc.gmcopy import build_copy, build_pad, out_of_bounds, wrong_operands
 from ascend_sim.asc.localcopy import local_copy
+from ascend_sim.asc.loopmode import refuse_loops
 from ascend_sim.asc.operands import refuse, whole
 from ascend_sim.asc.params import DataCopyExtParams, DataCopyParams, Params
 from ascend_sim.asc.recorder import RECORDER
@@ -71,6 +72,8 @@ def data_copy(
         if hit is None:
             return
         rec.cache[key] = hit
+    if rec.state.loops:
+        refuse_loops(gm is src)
     instr, run, extent, _ = hit
     start = gm.offset
     allocation = gm.allocation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ascend_sim.asc.loopmode import loops_of
 from ascend_sim.asc.operands import BLOCK_BYTES, element, refuse, whole
 from ascend_sim.asc.params import DataCopyExtParams, DataCopyPadExtParams, DataCopyPadParams, DataCopyParams
 from ascend_sim.asc.recorder import RECORDER
@@ -13,6 +14,7 @@ from ascend_sim.isa.dtypes import DataType
 
 OP = "DataCopyPad"
 MAX_UINT32 = 0xFFFFFFFF
+MAX_UINT40 = (1 << 40) - 1
 MAX_BLOCK_LEN_BYTES = (1 << 21) - 1
 MAX_PADDING = 0xFF  # the field is a uint8; 32 B a side is the tighter limit
 
@@ -25,11 +27,12 @@ def pad_rows(params: Any, dtype: DataType, to_ub: bool, pad: Any) -> Transfer | 
     limits = {
         "block_count": MAX_BLOCKS,
         "block_len": MAX_BLOCK_LEN_BYTES if wide else MAX_UINT16,
-        "src_stride": MAX_UINT32 if wide else MAX_UINT16,
-        "dst_stride": MAX_UINT32 if wide else MAX_UINT16,
+        "src_stride": _max_gap(wide, to_ub),
+        "dst_stride": _max_gap(wide, not to_ub),
     }
     blocks, length, src_gap, dst_gap = (
-        whole(OP, f"{type(params).__name__}.{name}", getattr(params, name), 0, limit) for name, limit in limits.items()
+        whole(OP, f"{type(params).__name__}.{name}", getattr(params, name), _min_gap(params, name, to_ub), limit)
+        for name, limit in limits.items()
     )
     size = dtype.itemsize
     if length % size:
@@ -39,7 +42,21 @@ def pad_rows(params: Any, dtype: DataType, to_ub: bool, pad: Any) -> Transfer | 
         return None
     gm_gap, ub_gap = (src_gap, dst_gap) if to_ub else (dst_gap, src_gap)
     row = -(-(left + length + right) // BLOCK_BYTES) * BLOCK_BYTES
-    return Transfer(blocks, length, length + gm_gap, row + ub_gap * BLOCK_BYTES, row, left)
+    return Transfer(blocks, length, length + gm_gap, row + ub_gap * BLOCK_BYTES, row, left, loops_of(to_ub))
+
+
+def _max_gap(wide: bool, gm_side: bool) -> int:
+    """The largest gap: on 3510 the GM side has 40 bits (soc_specs 2.4)."""
+    if wide and gm_side and RECORDER.arch == "3510":
+        return MAX_UINT40
+    return MAX_UINT32 if wide else MAX_UINT16
+
+
+def _min_gap(params: DataCopyExtParams | DataCopyParams, name: str, to_ub: bool) -> int:
+    """The smallest value of a field: on 3510 rows that are read may overlap in GM, down to the same row every time."""
+    if name == "src_stride" and to_ub and RECORDER.arch == "3510" and isinstance(params, DataCopyExtParams):
+        return -whole(OP, "DataCopyExtParams.block_len", params.block_len, 0, MAX_BLOCK_LEN_BYTES)
+    return 0
 
 
 def _paddings(params: DataCopyExtParams | DataCopyParams, pad: Any, dtype: DataType) -> tuple[int, int]:

@@ -22,6 +22,7 @@ __all__ = [
     "DataCopyParams",
     "GatherMaskParams",
     "GatherRepeatParams",
+    "LoopModeParams",
     "MrgSort4Info",
     "SliceInfo",
     "TransDataTo5HDParams",
@@ -232,6 +233,31 @@ class DataCopyExtParams(Params):
         rsv: int = 0,
     ) -> None:
         self.key = (block_count, block_len, src_stride, dst_stride, rsv)
+
+
+class LoopModeParams(Params):
+    """Loop mode of `data_copy_pad` on the 950: the whole copy is done `loop1_size` times per round of an outer loop of
+    `loop2_size` rounds; each stride is bytes from one repetition's start to the next one's.
+    """
+
+    __slots__ = ()
+    loop1_size = Field(0)
+    loop2_size = Field(1)
+    loop1_src_stride = Field(2)
+    loop1_dst_stride = Field(3)
+    loop2_src_stride = Field(4)
+    loop2_dst_stride = Field(5)
+
+    def __init__(
+        self,
+        loop1_size: int = 1,
+        loop2_size: int = 1,
+        loop1_src_stride: int = 0,
+        loop1_dst_stride: int = 0,
+        loop2_src_stride: int = 0,
+        loop2_dst_stride: int = 0,
+    ) -> None:
+        self.key = (loop1_size, loop2_size, loop1_src_stride, loop1_dst_stride, loop2_src_stride, loop2_dst_stride)
 
 
 class DataCopyPadParams(Params):

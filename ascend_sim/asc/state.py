@@ -22,7 +22,8 @@ class CoreState:
 
     `atomic` names what UB->GM copies do ("add:float32"), None for a plain store. `half_saturates` and
     `cast_saturates` are the two saturation flags of soc_specs 2.9: half results INF/NAN by default, casts to integers
-    clamp by default. `other` is room for registers of single instructions (pad value and the like), as sorted pairs.
+    clamp by default. `loops` are the loop registers of copies (950), `(direction, loops of a Transfer)`
+    each. `other` is room for registers of single instructions (pad value and the like), as sorted pairs.
     """
 
     mask_mode: MaskMode = MaskMode.NORMAL
@@ -31,6 +32,7 @@ class CoreState:
     deq_scale: float = 1.0
     half_saturates: bool = False
     cast_saturates: bool = True
+    loops: tuple[tuple[str, tuple[tuple[int, int, int], ...]], ...] = ()
     other: tuple[tuple[str, Any], ...] = field(default=())
 
     def replace(self, **changes: Any) -> CoreState:

@@ -32,6 +32,7 @@ class Transfer:
     """`blocks` rows of `row_bytes` of GM data, `gm_pitch` bytes apart in GM and `ub_pitch` apart in UB.
 
     `left` bytes precede the data in each UB row; `ub_row` is the whole row with its filler, a multiple of 32 B.
+    `loops` repeats all rows: `(count, GM bytes, UB bytes)` from one repetition to the next, outermost first.
     """
 
     blocks: int
@@ -40,31 +41,57 @@ class Transfer:
     ub_pitch: int
     ub_row: int
     left: int = 0
+    loops: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Repetitions from the outermost loop to the rows."""
+        return (*(count for count, _, _ in self.loops), self.blocks)
+
+    @property
+    def gm_strides(self) -> tuple[int, ...]:
+        return (*(stride for _, stride, _ in self.loops), self.gm_pitch)
+
+    @property
+    def ub_strides(self) -> tuple[int, ...]:
+        return (*(stride for _, _, stride in self.loops), self.ub_pitch)
 
     @property
     def gm_extent(self) -> int:
         """Bytes from the first to the last byte touched in GM."""
-        return (self.blocks - 1) * self.gm_pitch + self.row_bytes
+        return _reach(self.shape, self.gm_strides) + self.row_bytes
 
     @property
     def ub_extent(self) -> int:
-        return (self.blocks - 1) * self.ub_pitch + self.ub_row
+        return _reach(self.shape, self.ub_strides) + self.ub_row
 
     @property
     def contiguous(self) -> bool:
         """Whether the data is one run on both sides, without filler."""
         dense = self.gm_pitch == self.row_bytes == self.ub_pitch
-        return self.left == 0 and self.row_bytes == self.ub_row and (dense or self.blocks == 1)
+        return self.left == 0 and self.row_bytes == self.ub_row and (dense or self.blocks == 1) and not self.loops
 
     def gm_region(self) -> Region:
-        return rows_region(Memory.GM, 0, self.row_bytes, self.blocks, self.gm_pitch)
+        region = rows_region(Memory.GM, 0, self.row_bytes, self.blocks, self.gm_pitch)
+        return _repeated(region, tuple((count, stride) for count, stride, _ in self.loops))
 
     def ub_region(self, addr: int, with_filler: bool) -> Region:
         length = self.ub_row if with_filler else self.row_bytes
-        return rows_region(Memory.UB, addr, length, self.blocks, self.ub_pitch)
+        region = rows_region(Memory.UB, addr, length, self.blocks, self.ub_pitch)
+        return _repeated(region, tuple((count, stride) for count, _, stride in self.loops))
 
     def work(self, to_ub: bool, l2_bypass: bool, atomic: str | None = None) -> CopyWork:
-        return CopyWork(to_ub, self.blocks, self.row_bytes, self.gm_pitch, l2_bypass, atomic)
+        loops = tuple((count, stride) for count, stride, _ in self.loops)
+        return CopyWork(to_ub, self.blocks, self.row_bytes, self.gm_pitch, l2_bypass, atomic, loops)
+
+
+def _reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """Bytes from the start of the first row to the start of the last."""
+    return sum((count - 1) * stride for count, stride in zip(shape, strides, strict=True))
+
+
+def _repeated(region: Region, loops: tuple[tuple[int, int], ...]) -> Region:
+    return Region(region.memory, region.start, region.length, loops + region.dims) if loops else region
 
 
 def rows_region(memory: Memory, start: int, length: int, count: int, pitch: int) -> Region:
@@ -79,6 +106,11 @@ def ub_rows(ub: Bytes, start: int, count: int, length: int, pitch: int) -> npt.N
     return np.ndarray((count, length), np.uint8, ub, start, (pitch, 1))
 
 
+def _ub_view(ub: Bytes, start: int, move: Transfer) -> npt.NDArray[np.uint8]:
+    """The data of all rows in UB as bytes, an axis per loop."""
+    return np.ndarray((*move.shape, move.row_bytes), np.uint8, ub, start, (*move.ub_strides, 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Filler:
     """What stands beside the data in each UB row: `value` (None: poison), or the row's first element if `first`."""
@@ -90,10 +122,11 @@ class Filler:
     def writer(self, ub: Bytes, addr: int, move: Transfer) -> Callable[[], None]:
         """The function that writes the filler of all rows; call it after the data has arrived."""
         size = self.dtype.itemsize
-        typed = np.ndarray((move.blocks, move.ub_row // size), self.dtype.numpy, ub, addr, (move.ub_pitch, size))
-        left, right = typed[:, : move.left // size], typed[:, (move.left + move.row_bytes) // size :]
+        shape, strides = (*move.shape, move.ub_row // size), (*move.ub_strides, size)
+        typed = np.ndarray(shape, self.dtype.numpy, ub, addr, strides)
+        left, right = typed[..., : move.left // size], typed[..., (move.left + move.row_bytes) // size :]
         if self.first:
-            source = typed[:, :1]
+            source = typed[..., :1]
 
             def repeat_first() -> None:
                 right[...] = source
@@ -119,8 +152,8 @@ def load(ub: Bytes, addr: int, move: Transfer, filler: Filler | None) -> GmRun:
             target[:] = data[start : start + nbytes]
 
         return run
-    rows = ub_rows(ub, addr + move.left, move.blocks, move.row_bytes, move.ub_pitch)
-    shape, strides, byte, make = rows.shape, (move.gm_pitch, 1), np.dtype(np.uint8), np.ndarray
+    rows = _ub_view(ub, addr + move.left, move)
+    shape, strides, byte, make = rows.shape, (*move.gm_strides, 1), np.dtype(np.uint8), np.ndarray
 
     def copy_rows(data: Bytes, start: int) -> None:
         rows[...] = make(shape, byte, data, start, strides)
@@ -146,8 +179,8 @@ def store(ub: Bytes, addr: int, move: Transfer) -> GmRun:
             data[start : start + nbytes] = source
 
         return run
-    rows = ub_rows(ub, addr, move.blocks, move.row_bytes, move.ub_pitch)
-    shape, strides, byte, make = rows.shape, (move.gm_pitch, 1), np.dtype(np.uint8), np.ndarray
+    rows = _ub_view(ub, addr, move)
+    shape, strides, byte, make = rows.shape, (*move.gm_strides, 1), np.dtype(np.uint8), np.ndarray
 
     def copy_rows(data: Bytes, start: int) -> None:
         make(shape, byte, data, start, strides)[...] = rows
@@ -161,9 +194,9 @@ _COMBINE: dict[str, Any] = {"add": np.add, "max": np.maximum, "min": np.minimum}
 def store_atomic(ub: Bytes, tensor: LocalTensor, move: Transfer, op: str) -> GmRun:
     """The function that combines UB into GM; each element rounds once to its own dtype, integers wrap."""
     dtype, size = tensor.dtype.numpy, tensor.dtype.itemsize
-    shape = (move.blocks, move.row_bytes // size)
-    rows = np.ndarray(shape, dtype, ub, tensor.addr, (move.ub_pitch, size))
-    strides, combine, make = (move.gm_pitch, size), _COMBINE[op], np.ndarray
+    shape = (*move.shape, move.row_bytes // size)
+    rows = np.ndarray(shape, dtype, ub, tensor.addr, (*move.ub_strides, size))
+    strides, combine, make = (*move.gm_strides, size), _COMBINE[op], np.ndarray
 
     def run(data: Bytes, start: int) -> None:
         target: npt.NDArray[Any] = make(shape, dtype, data, start, strides)

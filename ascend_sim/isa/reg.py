@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ascend_sim.isa.arithmetic import relu
 from ascend_sim.isa.dtypes import (
     DataType,
     bfloat16,
@@ -27,7 +26,7 @@ from ascend_sim.isa.dtypes import (
     uint64,
 )
 from ascend_sim.isa.enums import RoundMode
-from ascend_sim.isa.numeric import Array, fused_multiply_add
+from ascend_sim.isa.numeric import Array, fused_multiply_add, relu
 from ascend_sim.isa.row import Row, declare
 from ascend_sim.program import PipeID
 

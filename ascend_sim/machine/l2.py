@@ -34,11 +34,13 @@ class Footprint:
         """Of `work` that begins `offset` bytes into a line."""
         contiguous = work.blocks == 1 or work.gm_pitch_bytes == work.block_bytes
         rows = 1 if contiguous else work.blocks
-        length = work.nbytes if contiguous else work.block_bytes
+        length = work.blocks * work.block_bytes if contiguous else work.block_bytes
         bits: dict[int, int] = {}
         moved = 0
-        for row in range(rows):
-            start = offset + row * work.gm_pitch_bytes
+        starts = [offset]
+        for count, stride in (*work.loops, (rows, work.gm_pitch_bytes)):
+            starts = [start + k * stride for start in starts for k in range(count)]
+        for start in starts:
             end = start + length
             moved += -(-end // GRAIN_BYTES) - start // GRAIN_BYTES
             for piece in range(start // PIECE_BYTES, -(-end // PIECE_BYTES)):

@@ -92,13 +92,14 @@ class VectorTiming(Section):
 class VfTiming(Section):
     """Vector functions (950): what one costs between its start and its last store.
 
-    `start_cycles` and `drain_cycles` stand around the body. Instructions are dispatched in order, `dispatch_instructions_per_cycle`,
-    into a window of `window_entries`, and start out of order: `execute_units` of them, and `accesses_per_cycle` loads
-    and stores of which one is a store. A result can be used `latency - forward_cycles` after its instruction started
-    (by a store `latency - store_forward_cycles`, after a load `latency - load_forward_cycles`). A unit takes its next
-    instruction after the interval. `single_issue` lists what only the first unit does, or a load that needs both ports.
-    Tables go by "Name_dtype", then "Name", then `default`. A loop is entered `loop_cycles` after what stands before it;
-    `barrier_cycles` is added by a memory barrier when everything before it is done.
+    `start_cycles` and `drain_cycles` stand around the body. Instructions are dispatched in order,
+    `dispatch_instructions_per_cycle`, into a window of `window_entries`, and start out of order: `execute_units` of
+    them, and `accesses_per_cycle` loads and stores of which one is a store. A result can be used
+    `latency - forward_cycles` after its instruction started (by a store `latency - store_forward_cycles`, after a load
+    `latency - load_forward_cycles`). A unit takes its next instruction after the interval. `single_issue` lists what
+    only the first unit does, or a load that needs both ports. Tables go by "Name_dtype", then "Name", then `default`.
+    A loop is entered `loop_cycles` after what stands before it; `barrier_cycles` is added by a memory barrier when
+    everything before it is done.
     """
 
     start_cycles: Cycles

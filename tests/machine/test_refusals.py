@@ -117,11 +117,6 @@ def test_an_unknown_l2_state():
         Machine(SOC).run(program(BlockBuilder(0)), l2="hot")
 
 
-def test_the_950_has_no_machine_yet():
-    with pytest.raises(UnsupportedError):
-        Machine(load("ascend950"))
-
-
 def test_garbage_collection_comes_back_after_an_error():
     assert gc.isenabled()
     with pytest.raises(DeadlockError):

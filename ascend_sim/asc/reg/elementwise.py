@@ -14,11 +14,11 @@ import numpy as np
 from ascend_sim.asc.operands import element, refuse
 from ascend_sim.asc.reg.checks import emit, mask_register, merge_mode, name_of, same_dtype, start, vector
 from ascend_sim.asc.reg.registers import MaskMergeMode, MaskReg, RegTensor
-from ascend_sim.asc.reg.values import Array, Value, blend
+from ascend_sim.asc.reg.values import Array, Value, blend, wide_of
 from ascend_sim.asc.scalars import UnknownScalar
 from ascend_sim.isa import reg as rows
 from ascend_sim.isa.dtypes import DataType
-from ascend_sim.isa.numeric import flush_subnormals, wide_dtype
+from ascend_sim.isa.numeric import flush_subnormals
 from ascend_sim.isa.row import Row
 
 __all__ = [
@@ -34,7 +34,7 @@ Compute = Callable[..., Any]
 def arithmetic(compute: Callable[..., Any], dtype: DataType, merging: bool) -> Compute:
     """From source values, the mask and (when merging) the old destination to the new one."""
     kind = dtype.numpy
-    wide = np.dtype(wide_dtype(dtype, ()))
+    wide = np.dtype(wide_of(dtype))
 
     def run(*operands: Any) -> Value:
         *sources, mask, old = operands if merging else (*operands, None)
@@ -109,7 +109,7 @@ def scalar_of(row: Row, scalar: Any, dtype: DataType) -> Any:
     if not dtype.is_float and not hasattr(scalar, "__index__"):
         refuse(name_of(row), f"scalar is {float(scalar)!r}, a float, but the registers hold {dtype.name}")
     value = flush_subnormals(np.asarray(element(dtype, scalar)))
-    return value.astype(wide_dtype(dtype, ()))[()]
+    return value.astype(wide_of(dtype))[()]
 
 
 def _named(call: Callable[..., None], row: Row) -> Callable[..., None]:

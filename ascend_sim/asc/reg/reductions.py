@@ -11,10 +11,10 @@ import numpy as np
 from ascend_sim.asc.operands import BLOCK_BYTES, refuse
 from ascend_sim.asc.reg.checks import emit, mask_register, name_of, same_dtype, start, vector
 from ascend_sim.asc.reg.registers import REGISTER_BYTES
-from ascend_sim.asc.reg.values import Array, Mask, Value
+from ascend_sim.asc.reg.values import Array, Mask, Value, wide_of
 from ascend_sim.isa import reg as rows
 from ascend_sim.isa.dtypes import DataType, int16, int32, uint16, uint32
-from ascend_sim.isa.numeric import flush_subnormals, wide_dtype
+from ascend_sim.isa.numeric import flush_subnormals
 from ascend_sim.isa.row import Row
 
 __all__ = ["ReduceType", "pair_reduce_elem", "reduce", "reduce_data_block"]
@@ -70,7 +70,7 @@ def _sum(dtype: DataType, wanted: DataType) -> Any:
 
 def tree_sum(data: Array, dtype: DataType) -> Array:
     """The sum over the last axis, neighbours first; every addition rounds to `dtype`."""
-    wide = wide_dtype(dtype, ())
+    wide = wide_of(dtype)
     while data.shape[-1] > 1:
         pairs = data[..., ::2].astype(wide, copy=False) + data[..., 1::2].astype(wide, copy=False)
         data = flush_subnormals(pairs.astype(dtype.numpy, copy=False))
@@ -86,7 +86,7 @@ def _extreme(dtype: DataType, kind: ReduceType) -> Any:
 
     def compute(value: Value, mask: Mask) -> Value:
         data = _active(value, mask, kind_of, neutral)
-        at = best(data.astype(wide_dtype(dtype, ()), copy=False), -1)
+        at = best(data.astype(wide_of(dtype), copy=False), -1)
         found = np.take_along_axis(data, at[..., None], -1)[..., 0]
         return Value(_lanes([found, at.astype(index_type).view(kind_of)], kind_of))
 
@@ -126,7 +126,7 @@ def reduce_data_block(dst: Any, src: Any, mask: Any, kind: ReduceType = ReduceTy
         if what is ReduceType.SUM:
             found = tree_sum(blocks, dtype)
         else:
-            wide = blocks.astype(wide_dtype(dtype, ()), copy=False)
+            wide = blocks.astype(wide_of(dtype), copy=False)
             found = (wide.max(-1) if what is ReduceType.MAX else wide.min(-1)).astype(dtype.numpy)
         return Value(_lanes([found[..., block] for block in range(found.shape[-1])], dtype.numpy))
 
@@ -142,7 +142,7 @@ def pair_reduce_elem(dst: Any, src: Any, mask: Any) -> None:
     target, source = vector(row, "dst", dst, body), vector(row, "src", src, body)
     dtype = same_dtype(row, [("dst", target.dtype), ("src", source.dtype)])
     active = mask_register(row, mask, body)
-    wide = wide_dtype(dtype, ())
+    wide = wide_of(dtype)
 
     def compute(value: Value, mask: Mask) -> Value:
         data = _active(value, mask, dtype.numpy, 0).astype(wide, copy=False)

@@ -13,10 +13,16 @@ import numpy.typing as npt
 
 from ascend_sim.asc.reg.registers import REGISTER_BYTES
 from ascend_sim.asc.reg.trace import Path
+from ascend_sim.isa.dtypes import DataType, bfloat16, float16
 from ascend_sim.isa.numeric import flush_subnormals
 
 Array = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
+
+
+def wide_of(dtype: DataType) -> np.dtype[Any]:
+    """The numpy type that arithmetic on `dtype` is done in before it is rounded once."""
+    return np.dtype(np.float32) if dtype in (float16, bfloat16) else dtype.numpy
 
 
 class Value:
