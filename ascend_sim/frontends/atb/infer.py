@@ -1,0 +1,5 @@
+"""atb::infer: parameters of inference operations."""
+
+from ascend_sim.frontends.atb.params import RopeParam
+
+__all__ = ["RopeParam"]

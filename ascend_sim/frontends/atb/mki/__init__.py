@@ -1,0 +1,1 @@
+"""MKI: the layer of kernels below ATB's runners."""
