@@ -1,0 +1,1 @@
+"""ApplyRotaryPosEmb: rotary position embedding of query and key together, in place."""
