@@ -139,8 +139,7 @@ def _instructions(
         part = slice(low, low + chunk)
         columns = zip(
             found[part].tolist(),
-            _us(begin[part], timeline),
-            _us(end[part] - begin[part], timeline),
+            *_spans_us(begin[part], end[part], timeline),
             core.end[part],
             core.wait[part],
             core.cause[part],
@@ -155,6 +154,12 @@ def _instructions(
                 for code, ts, dur, last, wait, cause in columns
             ]
         )
+
+
+def _spans_us(begin: Ints, end: Ints, timeline: Timeline) -> tuple[list[float], list[float]]:
+    """Start and duration of events: ends are rounded as starts are, so that rounding makes no event reach the next."""
+    starts, ends = (np.array(_us(cycles, timeline)) for cycles in (begin, end))
+    return starts.tolist(), np.round(ends - starts, 5).tolist()
 
 
 def _us(cycles: Ints, timeline: Timeline) -> list[float]:

@@ -47,6 +47,16 @@ def test_events_of_a_thread_do_not_overlap(trace):
         assert all(a[1] <= b[0] + 1e-9 for a, b in pairwise(intervals))
 
 
+def test_rounding_makes_no_event_reach_the_next(tmp_path):
+    times = [(7 * i, 7 * i, 7 * i + 30, Cause.NONE, -1, 0) for i in range(100)]
+    _, timeline = hm.launch([hm.core(0, [hm.ADD] * 100, times, finish=723)])
+    timeline.clock_mhz = 1850.0
+    write_trace(timeline, tmp_path / "t.json")
+    found = events(json.loads((tmp_path / "t.json").read_text()), "X")
+    assert all(a["ts"] + a["dur"] <= b["ts"] + 1e-9 for a, b in pairwise(found))
+    assert found[-1]["ts"] == pytest.approx(693 / 1850, abs=5e-6)
+
+
 def test_an_event_ends_where_its_pipe_goes_on_but_tells_when_the_result_was_visible(tmp_path):
     times = [(0, 0, 30, Cause.NONE, -1, 0), (1, 8, 38, Cause.NONE, -1, 0)]
     _, timeline = hm.launch([hm.core(0, [hm.ADD, hm.MULS], times, finish=38)])
