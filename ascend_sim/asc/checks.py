@@ -20,6 +20,7 @@ from ascend_sim.isa.row import Row
 
 MAX_REPEATS = 255
 MAX_STRIDE = 255
+MAX_LISTED = 8  # combinations that an error text spells out
 
 
 def check_tensors(row: Row, tensors: Sequence[tuple[str, Any]], count_form: bool = True) -> tuple[DataType, ...]:
@@ -42,10 +43,22 @@ def check_dtypes(row: Row, roles: Sequence[str], dtypes: tuple[DataType, ...], c
     if not allowed:
         refuse(row.name, f"{where} does not have this instruction")
     given = ", ".join(f"{role} {dtype.name}" for role, dtype in zip(roles, dtypes, strict=True))
-    text = f"{given} is not supported on {where}, allowed are {describe_dtypes(allowed)}"
+    text = f"{given} is not supported on {where}, {_choice(dtypes, allowed)}"
     if bfloat16 in dtypes and arch == "2201" and row.call != "cast":
         text += "; bfloat16 has no vector arithmetic there: cast it to float32 first"
     refuse(row.name, text)
+
+
+def _choice(given: tuple[DataType, ...], allowed: Sequence[tuple[DataType, ...]]) -> str:
+    """What there is instead; of a long list of conversions only those that share a side with what was given."""
+    if len(allowed) <= MAX_LISTED or len(given) != 2:
+        return f"allowed are {describe_dtypes(allowed)}"
+    dst, src = given
+    sides = (
+        f"{src.name} can become {', '.join(c[0].name for c in allowed if c[1] is src) or 'nothing else'}",
+        f"{dst.name} can be made from {', '.join(c[1].name for c in allowed if c[0] is dst) or 'nothing'}",
+    )
+    return "; ".join(sides)
 
 
 def describe_dtypes(allowed: Sequence[tuple[DataType, ...]]) -> str:

@@ -9,7 +9,7 @@ from ascend_sim.asc.operands import dtypes, fits, local, refuse
 from ascend_sim.asc.padding import pad_filler, pad_rows
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import CoreState
-from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
+from ascend_sim.asc.tensors import GlobalAddress, GlobalTensor, LocalTensor
 from ascend_sim.asc.transfer import Amount, Filler, Transfer, block_transfer, load, store, store_atomic
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.isa.moves import DATA_COPY_IN, DATA_COPY_OUT, DATA_COPY_PAD_IN, DATA_COPY_PAD_OUT
@@ -119,4 +119,8 @@ def wrong_operands(op: str, dst: object, src: object) -> NoReturn:
         if isinstance(tensor, GlobalTensor) and not hasattr(tensor, "allocation"):
             refuse(op, f"{role} is a GlobalTensor without a buffer: call set_global_buffer(...) first")
     kinds = f"dst is a {type(dst).__name__}, src a {type(src).__name__}"
-    refuse(op, f"{kinds}; allowed are GlobalTensor -> LocalTensor and LocalTensor -> GlobalTensor")
+    inside = ", LocalTensor -> LocalTensor" if op == "DataCopy" else ""
+    hint = ""
+    if GlobalAddress in (type(dst), type(src)):
+        hint = " (lay a GlobalTensor on the address with set_global_buffer)"
+    refuse(op, f"{kinds}; allowed are GlobalTensor -> LocalTensor, LocalTensor -> GlobalTensor{inside}{hint}")

@@ -18,12 +18,9 @@ from ascend_sim.program import Access, Instr, Memory, VectorWork
 OP = "DataCopy"
 
 
-def local_copy(dst: Any, src: Any, count: Amount, frame: FrameType) -> None:
+def local_copy(dst: LocalTensor, src: LocalTensor, count: Amount, frame: FrameType) -> None:
     """Record one UB -> UB copy by count of elements or by bursts."""
     rec = RECORDER
-    if dst.__class__ is not LocalTensor or src.__class__ is not LocalTensor:
-        local(OP, "dst", dst)
-        local(OP, "src", src)
     key = (local_copy, dst.key, src.key, count, rec.pending, id(frame.f_code), frame.f_lasti)
     hit = rec.cache.get(key)
     if hit is None:

@@ -15,7 +15,7 @@ from ascend_sim.asc.params import (
     DataCopyParams,
     SliceInfo,
 )
-from ascend_sim.asc.tensors import GlobalTensor, TPosition
+from ascend_sim.asc.tensors import GlobalAddress, GlobalTensor, TPosition
 from ascend_sim.isa import dtypes as t
 
 
@@ -83,14 +83,23 @@ def test_data_copy_operands() -> None:
         ub = bench.local(t.float16, 0, 64)
         refused(
             lambda: asc.data_copy(gm, gm, 16),
-            "DataCopy: dst is a GlobalTensor, src a GlobalTensor; allowed are GlobalTensor -> LocalTensor and "
-            "LocalTensor -> GlobalTensor",
+            "DataCopy: dst is a GlobalTensor, src a GlobalTensor; allowed are GlobalTensor -> LocalTensor, LocalTensor "
+            "-> GlobalTensor, LocalTensor -> LocalTensor",
+        )
+        refused(
+            lambda: asc.data_copy(ub, GlobalAddress(gm.allocation, t.float16), 16),
+            "DataCopy: dst is a LocalTensor, src a GlobalAddress; allowed are GlobalTensor -> LocalTensor, LocalTensor "
+            "-> GlobalTensor, LocalTensor -> LocalTensor (lay a GlobalTensor on the address with set_global_buffer)",
         )
         refused(
             lambda: asc.data_copy(ub, GlobalTensor(), 16),
             "DataCopy: src is a GlobalTensor without a buffer: call set_global_buffer(...) first",
         )
-        refused(lambda: asc.data_copy(ub, 7, 16), "DataCopy: src must be a LocalTensor, not int")
+        refused(
+            lambda: asc.data_copy(ub, 7, 16),
+            "DataCopy: dst is a LocalTensor, src a int; allowed are GlobalTensor -> LocalTensor, LocalTensor -> "
+            "GlobalTensor, LocalTensor -> LocalTensor",
+        )
         refused(
             lambda: asc.data_copy(bench.local(t.float32, 0, 64), gm, 16),
             "DataCopy: dtype float16 -> float32 is not supported on Ascend 910B / 910_93 (arch 2201), allowed are "
@@ -169,7 +178,7 @@ def test_data_copy_pad_structs() -> None:
         )
         refused(
             lambda: asc.data_copy_pad(ub, ub, ext, pad),
-            "DataCopyPad: dst is a LocalTensor, src a LocalTensor; allowed are GlobalTensor -> LocalTensor and "
+            "DataCopyPad: dst is a LocalTensor, src a LocalTensor; allowed are GlobalTensor -> LocalTensor, "
             "LocalTensor -> GlobalTensor",
         )
         refused(
