@@ -15,7 +15,7 @@ from ascend_sim.asc.loopmode import refuse_loops
 from ascend_sim.asc.operands import refuse, whole
 from ascend_sim.asc.params import DataCopyExtParams, DataCopyParams, Params
 from ascend_sim.asc.recorder import RECORDER
-from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
+from ascend_sim.asc.tensors import GlobalTensor
 from ascend_sim.asc.transfer import MAX_COUNT, Amount
 from ascend_sim.program import ScalarCall
 
@@ -61,11 +61,9 @@ def data_copy(
                 id(frame.f_code), frame.f_lasti
             )  # fmt: skip
             gm = dst
-        elif dst.__class__ is src.__class__ is LocalTensor:
+        else:
             local_copy(dst, src, amount, frame)
             return
-        else:
-            wrong_operands("DataCopy", dst, src)
     except AttributeError:
         wrong_operands("DataCopy", dst, src)
     hit = rec.cache.get(key)

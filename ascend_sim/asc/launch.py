@@ -166,6 +166,8 @@ class Session:
                 raise KernelError(f"a kernel may not return a value, this one returned {result!r}")
             if block.pipe is not None:
                 block.pipe.finish()
+        except BrokenPipeError:  # nobody reads what the kernel prints: not the kernel's fault
+            raise
         except Exception as error:
             raise explain(error, self.kernel.name, block.index, block.first_queue) from error
 

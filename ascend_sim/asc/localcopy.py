@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ascend_sim.asc.gmcopy import wrong_operands
 from ascend_sim.asc.operands import BLOCK_BYTES, REPEAT_BYTES, dtypes, fits, local, refuse
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.regions import overlap
@@ -18,9 +19,11 @@ from ascend_sim.program import Access, Instr, Memory, VectorWork
 OP = "DataCopy"
 
 
-def local_copy(dst: LocalTensor, src: LocalTensor, count: Amount, frame: FrameType) -> None:
+def local_copy(dst: Any, src: Any, count: Amount, frame: FrameType) -> None:
     """Record one UB -> UB copy by count of elements or by bursts."""
     rec = RECORDER
+    if dst.__class__ is not LocalTensor or src.__class__ is not LocalTensor:
+        wrong_operands(OP, dst, src)
     key = (local_copy, dst.key, src.key, count, rec.pending, id(frame.f_code), frame.f_lasti)
     hit = rec.cache.get(key)
     if hit is None:

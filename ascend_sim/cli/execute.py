@@ -83,6 +83,8 @@ class _Printer:
 
 
 def _check_file(file: Path) -> None:
+    if str(file).startswith("-") and not file.exists():
+        raise InputError(f"exec has no option {file} (see `ascend-sim exec --help`); the script's own follow FILE.py")
     if not file.exists():
         raise InputError(f"cannot run {str(file)!r}: there is no such file")
     if file.is_dir():

@@ -121,6 +121,14 @@ def test_a_core_that_the_launch_does_not_have_is_warned_about() -> None:
     assert (spoken.warnings, spoken.output) == ([], "block 4\n")
 
 
+def test_a_reader_that_left_is_no_error_of_the_kernel() -> None:
+    def kernel() -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        session_of(kernel)
+
+
 def test_stdout_is_given_back_after_an_error() -> None:
     before = sys.stdout
     refused(lambda: asc.trap(), "asc.trap() was called")  # noqa: PLW0108 - a kernel must be a plain function

@@ -128,6 +128,8 @@ def test_the_scripts_exit_code_is_the_commands(cli, script, leave, code, err):
 
 
 def test_files_that_cannot_be_run(refused, tmp_path, script):
+    text = "exec has no option --what (see `ascend-sim exec --help`); the script's own follow FILE.py"
+    assert refused("exec", "--what", script("")) == text
     assert refused("exec", "no.py") == "cannot run 'no.py': there is no such file"
     assert refused("exec", str(tmp_path)) == f"cannot run {str(tmp_path)!r}: it is a directory, give a Python file"
     assert refused("exec", "--trace", "no/t.json", script("")).startswith("cannot write the trace to 'no/t.json'")
