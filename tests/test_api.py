@@ -126,7 +126,7 @@ def test_overrides_change_the_chip():
     [
         ({"op": "rope"}, UnsupportedError, "unknown operator 'rope': "),
         ({"soc": "Ascend1"}, UnsupportedError, "unknown SoC 'Ascend1'; "),
-        ({"soc": "ascend950"}, UnsupportedError, "inplace_partial_rotary_mul: its kernels for ascend950 are not simulated yet, "),
+        ({"soc": "ascend950"}, UnsupportedError, "inplace_partial_rotary_mul: its kernels for ascend950 are not "),
         ({"partial_slice": [0, 15]}, TilingError, "InplacePartialRotaryMul: partial_slice is [0, 15), "),
         ({"slice": [0, 16]}, InputError, "inplace_partial_rotary_mul has no input or attribute 'slice'; "),
         ({"overrides": {"ub.size": 1}}, InputError, "Ascend910B3 has no parameter 'ub.size'"),
