@@ -53,6 +53,8 @@ class VectorFunction:
     """Called from a kernel it records one VF; called from another vector function it is inlined."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        if not isinstance(function, FunctionType):
+            raise KernelError(f"asc.vf decorates a function, not a {type(function).__name__}")
         functools.update_wrapper(self, function)
         self.function = function
         self.name = function.__name__
@@ -65,10 +67,14 @@ class VectorFunction:
             return
         frame = _getframe(1)
         given = (*args, *(item for pair in sorted(kwargs.items()) for item in pair)) if kwargs else args
-        closure = getattr(self.function, "__closure__", None) or ()
-        parts = [key_of(self.name, value) for value in given]
-        parts += [key_of(self.name, cell.cell_contents) for cell in closure]
-        code = getattr(self.function, "__code__", self.function)
+        parts = [key_of(value, self.name, "an argument") for value in given]
+        closure = self.function.__closure__
+        code = self.function.__code__
+        if closure:
+            parts += [
+                key_of(cell.cell_contents, self.name, f"{variable!r}, a variable around the function,")
+                for variable, cell in zip(code.co_freevars, closure, strict=True)
+            ]
         key = (VectorFunction, code, *parts, rec.pending, id(frame.f_code), frame.f_lasti)
         hit = rec.cache.get(key)
         if hit is None:
@@ -140,8 +146,8 @@ def _only_registers(*_: object) -> None:
     )
 
 
-def key_of(name: str, value: Any) -> Any:
-    """What of an argument decides the vector function's record."""
+def key_of(value: Any, name: str, role: str) -> Any:
+    """What of an argument (or of a variable around the function) decides the record of vector function `name`."""
     kind = value.__class__
     if kind is LocalTensor:
         return ~value.key
@@ -152,8 +158,8 @@ def key_of(name: str, value: Any) -> Any:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, tuple):
-        return tuple(key_of(name, item) for item in value)
-    return _refuse_argument(name, value)
+        return tuple(key_of(item, name, role) for item in value)
+    return _refuse_argument(value, name, role)
 
 
 def argument(name: str, value: Any) -> Any:
@@ -171,11 +177,11 @@ def argument(name: str, value: Any) -> Any:
     return value
 
 
-def _refuse_argument(name: str, value: Any) -> NoReturn:
+def _refuse_argument(value: Any, name: str, role: str) -> NoReturn:
     if isinstance(value, UnknownScalar):
-        raise KernelError(f"{name}: an argument is an element read without values: run the kernel with values")
+        raise KernelError(f"{name}: {role} is an element read without values: run the kernel with values")
     hint = " (a vector function works on unified buffer: data_copy first)" if isinstance(value, GlobalTensor) else ""
     raise KernelError(
-        f"{name}: an argument is a {type(value).__name__}{hint}; a vector function takes LocalTensors, numbers, data "
-        "types, strings, enumerations and tuples of them"
+        f"{name}: {role} is a {type(value).__name__}{hint}; a vector function takes LocalTensors, numbers, data types, "
+        "strings, enumerations and tuples of them"
     )
