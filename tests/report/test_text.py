@@ -50,7 +50,7 @@ Pipes      aiv_scalar      0.170 us  27.5 %  #######...................         
            aiv_mte2        0.300 us  50.0 %  #############.............         6 instr  <- limit
            aiv_mte3        0.150 us  25.0 %  ######....................         6 instr
 Limit      aiv_mte2, only 50.0 % busy: waits decide, not one pipe's work
-Waits      mean per core, limiting pipe first
+Waits      mean per core (x: in all), limiting pipe first
            aiv_mte3        0.370 us  61.8 %       3x  add.py:30 <- Muls add.py:22 (V_MTE3)
            aiv_vec         0.295 us  49.2 %       3x  add.py:20 <- DataCopy add.py:10 (MTE2_V)
            aiv_vec        0.0330 us   5.5 %       3x  add.py:23 <- Muls add.py:22 (PipeBarrier)
