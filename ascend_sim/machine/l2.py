@@ -53,11 +53,12 @@ class Footprint:
 class L2:
     """`capacity_bytes` of lines; values are valid bits with the dirty bits above them."""
 
-    __slots__ = ("_capacity_lines", "_lines")
+    __slots__ = ("_capacity_lines", "_lines", "displaced_lines")
 
     def __init__(self, capacity_bytes: int) -> None:
         self._capacity_lines = max(1, capacity_bytes // LINE_BYTES)
         self._lines: OrderedDict[int, int] = OrderedDict()
+        self.displaced_lines = 0  # so far, clean ones as well
 
     def clear(self) -> None:
         """Forget everything, as a tool that clears L2 before a launch does."""
@@ -105,6 +106,7 @@ class L2:
         """Make room again; how many dirty pieces had to go."""
         lines = self._lines
         dirty = 0
+        self.displaced_lines += len(lines) - self._capacity_lines
         for _ in range(len(lines) - self._capacity_lines):
             known = lines.popitem(last=False)[1]
             if known > _ALL:

@@ -58,16 +58,14 @@ class Memory:
     def warm(self, blocks: Iterable[Iterable[tuple[Op, int]]]) -> None:
         """Leave in L2 what a launch whose blocks make these transfers leaves: one transfer of each block in turn."""
         l2 = self.l2
-        all_held = True
+        before, cached = l2.displaced_lines, True
         for turn in zip_longest(*blocks):
             for step in turn:
                 if step is not None:
                     op, address = step
-                    _, displaced = (l2.load if op.work.to_ub else l2.store)(
-                        footprint(op, address), address, not op.work.l2_bypass
-                    )
-                    all_held &= not displaced and not op.work.l2_bypass
-        self.all_held = all_held
+                    (l2.load if op.work.to_ub else l2.store)(footprint(op, address), address, not op.work.l2_bypass)
+                    cached &= not op.work.l2_bypass
+        self.all_held = cached and l2.displaced_lines == before
 
 
 class Engine:

@@ -192,3 +192,14 @@ def test_launch_overhead_grows_with_blocks_and_leaves_out_the_stagger():
 def test_an_empty_block_takes_prologue_and_epilogue():
     timeline = run(BlockBuilder(0))
     assert timeline.duration_cycles == T.scalar.prologue_cycles + T.scalar.epilogue_cycles
+
+
+@pytest.mark.parametrize(("lines", "held"), [(1, 1.0), (2, 0.0)])
+def test_a_warm_l2_holds_no_more_than_fits(lines, held):
+    """Loads alone displace clean lines: a launch that reads more than L2 has finds nothing of it the next time."""
+    small = load("Ascend910B4", {"l2.bytes": 1 << 20})
+    block = BlockBuilder(0)
+    for number in range(lines * 32):
+        block.load(number * 32768, 0, 32768)
+    memory = run(block, soc=small).memory
+    assert memory.l2_read_hit_bytes / memory.read_bytes == held
