@@ -134,25 +134,23 @@ class Axis:
 
 
 def shares(
-    first: Axis, second: Axis, lines: int, loops: Callable[[int, int], tuple[Loop, ...]]
+    first: Axis, second: Axis, lines: int, loops: Callable[[int, int], tuple[Loop, ...]], unit: str = "lines"
 ) -> tuple[CoreShare, ...]:
-    """What the cores of a grid do: `lines` per pair of indexes, and the loops for a piece of each axis."""
+    """What the cores of a grid do: `lines` (called `unit`) per pair of indexes; `loops` for a piece of each axis."""
     found = []
     for tail_1, cores_1, size_1 in first.pieces():
         for tail_2, cores_2, size_2 in second.pieces():
             tails = " and ".join(name for name in (tail_1, tail_2) if name)
             role = f"{tails} tail" if tails else "front"
             steps = loops(size_1, size_2)
-            found.append(CoreShare(role, cores_1 * cores_2, size_1 * size_2 * lines, "lines", steps))
+            found.append(CoreShare(role, cores_1 * cores_2, size_1 * size_2 * lines, unit, steps))
     return tuple(found)
 
 
-def one_axis_shares(total: int, factor: int, per_step: int) -> tuple[CoreShare, ...]:
+def one_axis_shares(total: int, factor: int, per_step: int, unit: str = "lines") -> tuple[CoreShare, ...]:
     """A and B: all lines are one axis."""
     full, rest = divmod(total, factor)
     pieces = (("front", full, factor), ("tail", 1 if rest else 0, rest))
     return tuple(
-        CoreShare(role, cores, size, "lines", (Loop.over("lines", size, per_step),))
-        for role, cores, size in pieces
-        if cores
+        CoreShare(role, cores, size, unit, (Loop.over(unit, size, per_step),)) for role, cores, size in pieces if cores
     )

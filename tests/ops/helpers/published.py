@@ -43,7 +43,8 @@ def check(operator: str, case: Case, soc: str) -> None:
             word for word in found.words if word is not None
         ]
     for name, value in case.get("derived", {}).items():
-        assert {"block_dim": found.block_dim, **found.data}[name] == value
+        told = {"block_dim": found.block_dim, "workspace_bytes": found.workspace_bytes, **found.data}
+        assert told[name] == value
 
 
 def check_shapes(operator: str, case: Case) -> None:
