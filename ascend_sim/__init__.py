@@ -1,7 +1,8 @@
 """ascend-sim: a cycle-level simulator of Ascend AI Cores.
 
-`from ascend_sim import asc` is the kernel language. `run`, `tiling`, `infer_shapes` and `device` are the entry points;
-they and the errors are imported when first asked for, so that `import ascend_sim` costs nothing.
+`from ascend_sim import asc` is the kernel language. `run`, `tiling`, `infer_shapes`, `device` and `session` are the
+entry points, `aclnn` the two-phase interfaces; they and the errors are imported when first asked for, so that
+`import ascend_sim` costs nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
         TilingError,
         UnsupportedError,
     )
+    from ascend_sim.host import aclnn
+    from ascend_sim.sessions import session
 
 __version__ = "0.1.0"
 
@@ -32,19 +35,25 @@ __all__ = [
     "TilingError",
     "UnsupportedError",
     "__version__",
+    "aclnn",
     "device",
     "infer_shapes",
     "run",
+    "session",
     "tiling",
 ]
 
 _HOMES = {
     **dict.fromkeys(("device", "infer_shapes", "run", "tiling"), "ascend_sim.api"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "ascend_sim.errors"),
+    "session": "ascend_sim.sessions",
 }
+_MODULES = {"aclnn": "ascend_sim.host.aclnn"}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'ascend_sim' has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)

@@ -32,10 +32,11 @@ HOST_DEVICE = "ascend_sim.host.device"  # asked by name, so that imports point o
 class DeviceLike(Protocol):
     """What a launch needs of the device that it goes to."""
 
-    memory: GlobalMemory
     values: bool
     block_order: Sequence[int] | None
 
+    @property
+    def memory(self) -> GlobalMemory: ...
     @property
     def arch(self) -> str: ...
     @property

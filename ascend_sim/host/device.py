@@ -7,16 +7,20 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ascend_sim.asc.launch import DEVICES, Session
-from ascend_sim.asc.memory import GlobalMemory
 from ascend_sim.asc.output import OutputFilter
 from ascend_sim.errors import InputError
+from ascend_sim.host.memory import DeviceMemory
+from ascend_sim.host.stream import Stream
 from ascend_sim.machine import Machine
 from ascend_sim.program import Program
 from ascend_sim.soc import Soc, load
 from ascend_sim.timeline import Timeline
+
+if TYPE_CHECKING:
+    from ascend_sim.host.execute import OperatorRun
 
 L2State = Literal["warm", "cold"]
 
@@ -51,7 +55,8 @@ class Device:
     `l2` says whether launches find their operands in L2 ("warm": what earlier launches left) or not ("cold": emptied
     before each launch). `core_filter` limits what kernels print to these blocks; `echo=False` keeps it from stdout
     (`Launch.output` has it all the same). `block_order` runs the blocks in another order, which changes no result.
-    `timing=False` leaves the timeline of every launch empty, for those who only want the values.
+    `timing=False` leaves the timeline of every launch empty, for those who only want the values. `observers` are called
+    with every operator run on the device, once it is done.
     """
 
     def __init__(
@@ -74,9 +79,21 @@ class Device:
         self.echo = echo
         self.block_order = block_order
         self.timing = timing
-        self.memory = GlobalMemory()
+        self.memory = DeviceMemory(self.soc.hbm.bytes, values=values)
         self.machine = Machine(self.soc)
         self.launches: list[Launch] = []
+        self.observers: list[Callable[[OperatorRun], object]] = []
+        self._default_stream: Stream | None = None
+
+    @property
+    def default_stream(self) -> Stream:
+        """Where tasks go that name no stream."""
+        if self._default_stream is None:
+            self._default_stream = Stream(self, "default stream")
+        return self._default_stream
+
+    def create_stream(self) -> Stream:
+        return Stream(self)
 
     def __enter__(self) -> Device:
         DEVICES.append(self)

@@ -13,6 +13,7 @@ from ascend_sim.host.operator import Call, Operator, Output
 from ascend_sim.host.planning import plan_run
 from ascend_sim.host.tensors import TensorInfo, tensor_info
 from ascend_sim.host.tiling import Tiling
+from ascend_sim.soc import Soc
 
 
 @dataclass(slots=True)
@@ -21,7 +22,8 @@ class OperatorRun:
 
     `inputs` are the arrays as they were before it, `outputs` what the kernels wrote, `golden` what they should have
     written; without values the three are empty, without check `golden` is. `reference` is what the outputs are to be
-    compared with beside that, if anything. `launches` are this call's alone.
+    compared with beside that, if anything. `launches` are this call's alone. `caller` says who asked for it, where the
+    front end has a name for that: an interface, a node of a graph.
     """
 
     operator: Operator
@@ -33,6 +35,13 @@ class OperatorRun:
     outputs: dict[str, Array] = field(default_factory=dict)
     golden: dict[str, Array] = field(default_factory=dict)
     reference: dict[str, Array] = field(default_factory=dict)
+    caller: str = ""
+
+    @property
+    def duration_us(self) -> float:
+        """Simulated time: the launch overhead of every kernel and the time its blocks took."""
+        timelines = [launch.timeline for launch in self.launches]
+        return sum(timeline.launch_us + timeline.to_us(timeline.duration_cycles) for timeline in timelines)
 
     @property
     def warnings(self) -> list[str]:
@@ -57,14 +66,21 @@ def run_operator(
     golden is computed, from the inputs as they were; so are the outputs of the operator's `reference`, if one is named.
     """
     bound = operator.bind_inputs(inputs)
-    infos = {name: tensor_info(name, value) for name, value in bound.items()}
-    tiling = plan_run(operator, infos, attrs, device.soc, cann=cann)
-    run = OperatorRun(operator, infos, operator.bind_attrs(attrs), tiling, [])
+    run = planned_run(operator, bound, attrs, device.soc, cann=cann)
     if device.values:
         _launch_with_values(run, bound, device, check, reference)
     else:
         _launch_without_values(run, device)
     return run
+
+
+def planned_run(
+    operator: Operator, inputs: Mapping[str, Any], attrs: Mapping[str, Any], chip: Soc, *, cann: str = ""
+) -> OperatorRun:
+    """A call that is checked and tiled but has not run yet; of `inputs` only shapes and dtypes matter."""
+    infos = {name: tensor_info(name, value) for name, value in operator.bind_inputs(inputs).items()}
+    tiling = plan_run(operator, infos, attrs, chip, cann=cann)
+    return OperatorRun(operator, infos, operator.bind_attrs(attrs), tiling, [])
 
 
 def _launch_with_values(
@@ -78,9 +94,9 @@ def _launch_with_values(
         run.golden = operator.golden(device.soc.name, run.inputs, run.attrs)
     if reference:
         run.reference = operator.reference(reference, device.soc.name, run.inputs, run.attrs)
-    for output, info in _output_infos(run):
+    for output, info in output_infos(run):
         run.outputs[output.name] = arrays[output.inplace] if output.inplace else fresh_output(info)
-    _launch(run, arrays | run.outputs, device)
+    launch(run, arrays | run.outputs, device)
     for name in changed:
         if arrays[name] is not bound[name]:  # the kernels worked on a contiguous copy
             bound[name][...] = arrays[name]
@@ -88,12 +104,12 @@ def _launch_with_values(
 
 def _launch_without_values(run: OperatorRun, device: Device) -> None:
     tensors = {name: DeviceArray(info.shape, info.dtype) for name, info in run.infos.items()}
-    for output, info in _output_infos(run):
+    for output, info in output_infos(run):
         tensors[output.name] = tensors[output.inplace] if output.inplace else DeviceArray(info.shape, info.dtype)
-    _launch(run, tensors, device)
+    launch(run, tensors, device)
 
 
-def _output_infos(run: OperatorRun) -> list[tuple[Output, TensorInfo]]:
+def output_infos(run: OperatorRun) -> list[tuple[Output, TensorInfo]]:
     """The outputs that this call has, with shape and dtype."""
     operator, infos = run.operator, run.infos
     shapes = operator.infer_shapes({name: info.shape for name, info in infos.items()}, run.attrs)
@@ -104,8 +120,11 @@ def _output_infos(run: OperatorRun) -> list[tuple[Output, TensorInfo]]:
     ]
 
 
-def _launch(run: OperatorRun, tensors: Mapping[str, Any], device: Device) -> None:
+def launch(run: OperatorRun, tensors: Mapping[str, Any], device: Device, workspace: Array | None = None) -> None:
+    """Launch a planned run's kernels on `tensors` (inputs and outputs by name) and tell the device's observers."""
     first = len(device.launches)
     with device:
-        run.operator.launch(Call(tensors, run.attrs, run.tiling, device.soc.arch))
+        run.operator.launch(Call(tensors, run.attrs, run.tiling, device.soc.arch, workspace))
     run.launches = list(device.launches[first:])
+    for observer in device.observers:
+        observer(run)

@@ -8,7 +8,7 @@ room for more input than for temporaries, in several rounds with one store at th
 
 from __future__ import annotations
 
-from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
+from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
 from .checks import RopeCall, check
 from .struct import STRUCT, answer
@@ -139,6 +139,7 @@ def _pieces(context: TilingContext, call: RopeCall, sizes: Sizes, per_core: int)
         sizes.piece <= context.ub_bytes,
         f"{call.heads} heads of {call.dim} elements are too many: one position needs {sizes.piece} B of unified "
         f"buffer, only {context.ub_bytes} B are there",
+        DOES_NOT_FIT,
     )
     rounds, more = _per_piece(context, sizes, per_core)
     cores = ceil_div(call.positions, per_core)

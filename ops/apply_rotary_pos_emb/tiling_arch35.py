@@ -7,7 +7,7 @@ sin and results are double-buffered.
 
 from __future__ import annotations
 
-from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, align_up, ceil_div
+from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, align_up, ceil_div
 
 from ..shared.splits_arch35 import (
     MAX_COPY_BLOCKS,
@@ -89,6 +89,7 @@ def _require_room(context: TilingContext, call: RopeCall, fits: bool, needed: in
         fits,
         f"rows of {call.real_dim} elements are too long: this template needs {needed} B of unified buffer, only "
         f"{context.ub_bytes} B are there",
+        DOES_NOT_FIT,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ascend_sim.host.tensors import shape_text
-from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
+from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
 from .checks import RopeCall, check
 from .struct import answer
@@ -211,6 +211,7 @@ def _split_bsn(context: TilingContext, call: RopeCall, key: int, fields: dict[st
         context.ub_bytes >= per_head,
         f"one head needs {per_head} B of unified buffer, only {context.ub_bytes} B are there: "
         f"partial_slice is too long",
+        DOES_NOT_FIT,
     )
     loop = Loop.over("heads", heads, context.ub_bytes // per_head)
     fields = fields | {

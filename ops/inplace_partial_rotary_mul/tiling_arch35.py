@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
+from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
 from ..shared.rope_layout import RopeDims, RopeLayout
 from ..shared.splits_arch35 import (
@@ -102,6 +102,7 @@ def _require_room(context: TilingContext, call: RopeCall, fits: bool, needed: in
         fits,
         f"rows of {call.part.length} elements are too long: this template needs {needed} B of unified buffer, "
         f"only {context.ub_bytes} B are there",
+        DOES_NOT_FIT,
     )
 
 
