@@ -31,25 +31,16 @@ def draw_body(draw: Any, body: Body, tensor: asc.LocalTensor) -> None:
         reg.duplicate(register, draw(st.integers(0, 5)), everything)
 
     def statement(depth: int, indices: tuple[Any, ...]) -> None:
-        kind = draw(
-            st.sampled_from(
-                ["load", "load", "add", "store", "store", "loop"] if depth < 3 else ["load", "add", "store"]
-            )
-        )
+        kind = draw(st.sampled_from(["load", "add", "store", "loop"] if depth < 3 else ["load", "add", "store"]))
         if kind == "loop":
-            for index in asc.range(draw(st.integers(1, 4))):
-                counter = reg.Counter(draw(st.integers(0, 200)))
-                counters.append(counter)
-                for _ in range(draw(st.integers(1, 4))):
-                    statement(depth + 1, (*indices, index))
-                counters.pop()
+            loop(depth, indices)
             return
         one, two = draw(st.sampled_from(registers)), draw(st.sampled_from(registers))
         if kind == "add":
             mode = draw(st.sampled_from(list(reg.MaskMergeMode)))
             reg.add(one, one, two, draw(st.sampled_from([everything, half])), mode)
             return
-        at = base + draw(st.integers(0, 4)) * 8
+        at = base + draw(st.integers(0, 9)) * 8
         for index in indices:
             at = at + index * draw(st.sampled_from([0, 8, 64, 128]))
         if kind == "load":
@@ -58,10 +49,17 @@ def draw_body(draw: Any, body: Body, tensor: asc.LocalTensor) -> None:
             mask = reg.update_mask(INT, counters[-1]) if counters and draw(st.booleans()) else everything
             reg.store_align(at, one, mask)
 
+    def loop(depth: int, indices: tuple[Any, ...]) -> None:
+        for index in asc.range(draw(st.integers(2, 4))):
+            counters.append(reg.Counter(draw(st.integers(0, 200))))
+            for _ in range(draw(st.integers(2, 5))):
+                statement(depth + 1, (*indices, index))
+            counters.pop()
+
     half = reg.create_mask(INT, reg.MaskPattern.H)
     counters: list[reg.Counter] = []
-    for _ in range(draw(st.integers(1, 4))):
-        statement(0, ())
+    for _ in range(draw(st.integers(1, 3))):
+        loop(0, ())
 
 
 DRAWING: list[Any] = []
