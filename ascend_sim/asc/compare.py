@@ -30,6 +30,7 @@ from ascend_sim.asc.operands import BLOCK_BYTES, fits, refuse, whole
 from ascend_sim.asc.params import BinaryRepeatParams, Params, UnaryRepeatParams
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.state import FULL_MASK
+from ascend_sim.asc.subnormals import flushing_function
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.views import lane_reader
 from ascend_sim.asc.walk import Layout, Walk
@@ -155,7 +156,7 @@ def _build(
 def _run(row: Row, walk: Walk, layouts: list[Layout], dst: LocalTensor, comparison: Any) -> Run | None:
     if not RECORDER.values or not walk.elements:
         return None
-    readers = [lane_reader(RECORDER.ub, walk, layout, 0) for layout in layouts]
+    readers = [flushing_function(lane_reader(RECORDER.ub, walk, layout, 0)) for layout in layouts]
     out = RECORDER.ub[dst.addr : dst.addr + walk.elements // 8]
     dtype = layouts[0].dtype
 
@@ -244,7 +245,7 @@ def _build_to_register(frame: FrameType, row: Row, src0: Any, src1: Any, cmp_mod
 def _register_run(walk: Walk, layouts: list[Layout], comparison: Any) -> Run | None:
     if not RECORDER.values or not walk.elements:
         return None
-    readers = [lane_reader(RECORDER.ub, walk, layout, 0) for layout in layouts]
+    readers = [flushing_function(lane_reader(RECORDER.ub, walk, layout, 0)) for layout in layouts]
     _, lanes = walk.active()
 
     def run() -> None:

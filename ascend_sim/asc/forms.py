@@ -29,6 +29,7 @@ from ascend_sim.asc.operands import element, refuse, whole
 from ascend_sim.asc.params import BinaryRepeatParams, Params, UnaryRepeatParams
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.state import CoreState
+from ascend_sim.asc.subnormals import flushing
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.walk import Walk
 from ascend_sim.isa.dtypes import DataType
@@ -230,7 +231,7 @@ def build(
     reads_dst = row.form.endswith("_dst")
     into = meaning_of(dtypes) if meaning_of else meaning(row, dtypes, reads_dst)
     sets_mask = count_form or repeats.is_set_mask
-    return make_hit(frame, row, walk, operands, into, after, count_form, sets_mask, reads_dst)
+    return make_hit(frame, row, walk, operands, flushing(into), after, count_form, sets_mask, reads_dst)
 
 
 def _resolve(

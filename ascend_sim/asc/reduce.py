@@ -18,6 +18,7 @@ from ascend_sim.asc.forms import Mask
 from ascend_sim.asc.issue import Hit, lanes_of, make_instr, masked_walk, play, vector_work
 from ascend_sim.asc.operands import BLOCK_BYTES, fits, local, refuse
 from ascend_sim.asc.recorder import RECORDER, Run
+from ascend_sim.asc.subnormals import flushing_function
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.views import active_lanes, lane_reader, lane_writer
 from ascend_sim.asc.walk import Layout, Walk
@@ -224,7 +225,7 @@ def _repeat_meaning(row: Row, dtype: DataType, walk: Walk, order: ReduceOrder) -
     extreme = extreme_of(row)
     saturates = RECORDER.state.half_saturates
     if extreme is None:
-        return lambda lanes: rows.tree_sum(lanes, saturates)[:, None]
+        return flushing_function(lambda lanes: rows.tree_sum(lanes, saturates)[:, None])
     active = active_lanes(walk)
     index_type = (uint16 if dtype.itemsize == 2 else uint32).numpy
 
@@ -257,7 +258,7 @@ def reduce_blocks(frame: FrameType, row: Row, dst: LocalTensor, src: LocalTensor
         found: Array = rows.tree_sum(blocks, saturates) if extreme is None else rows.fold(blocks, extreme)
         return found
 
-    run = _run(walk, source, (results, layout), compute, rows.filler(src.dtype, extreme))
+    run = _run(walk, source, (results, layout), flushing_function(compute), rows.filler(src.dtype, extreme))
     return _hit(frame, row, (dst, src), (walk, source), (results, layout), run, call, after)
 
 
@@ -270,7 +271,8 @@ def reduce_pairs(frame: FrameType, row: Row, dst: LocalTensor, src: LocalTensor,
     results = Walk(half, walk.repeats, _groups(walk.body, 2, half), _groups(walk.last, 2, half))
     layout = Layout(src.dtype, dst.addr, BLOCK_BYTES, stride * 128)
     saturates = RECORDER.state.half_saturates
-    run = _run(walk, source, (results, layout), lambda x: rows.add_rounded(x[:, 0::2], x[:, 1::2], saturates))
+    sums = flushing_function(lambda x: rows.add_rounded(x[:, 0::2], x[:, 1::2], saturates))
+    run = _run(walk, source, (results, layout), sums)
     return _hit(frame, row, (dst, src), (walk, source), (results, layout), run, call, after)
 
 
@@ -297,7 +299,7 @@ def _destination(row: Row, dst: Any, src: LocalTensor, alignment: int) -> None:
 def _run(walk: Walk, source: Layout, results: Results, compute: Compute, fill: Any = 0) -> Run | None:
     if not RECORDER.values or not walk.elements:
         return None
-    read = lane_reader(RECORDER.ub, walk, source, fill)
+    read = flushing_function(lane_reader(RECORDER.ub, walk, source, fill))
     write = lane_writer(RECORDER.ub, *results)
 
     def run() -> None:

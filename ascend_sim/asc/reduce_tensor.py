@@ -22,6 +22,7 @@ from ascend_sim.asc.reduce import MAX_STRIDE
 from ascend_sim.asc.reduce_levels import Extreme, Sum
 from ascend_sim.asc.sequence import EventIds, Played, Steps, building, event_ids, play
 from ascend_sim.asc.state import FULL_MASK
+from ascend_sim.asc.subnormals import flushing_function
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.views import lane_reader, typed
 from ascend_sim.isa import reduce as rows
@@ -152,7 +153,7 @@ def _sum_in_order(steps: Steps, row: Row, dst: LocalTensor, src: LocalTensor, co
     add: Run | None = None
     store: Run | None = None
     if RECORDER.values:
-        read = lane_reader(RECORDER.ub, walk, layout, 0)
+        read = flushing_function(lane_reader(RECORDER.ub, walk, layout, 0))
         out = typed(RECORDER.ub, dense_layout(dst, 1))
         saturates = RECORDER.state.half_saturates
 
