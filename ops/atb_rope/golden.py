@@ -36,10 +36,9 @@ def exact(inputs: Mapping[str, Array], attrs: Mapping[str, Any]) -> dict[str, Ar
 
 
 def table_rows(table: Array, tokens: int, seqlen: Array, cos_format: int) -> Array:
-    """The table's row of every token, NaN for tokens that no sample covers."""
-    if cos_format == 0:
-        return table[:tokens]
-    rows = np.concatenate([table[: int(length)] for length in seqlen])[:tokens]
+    """The table's row of every token, NaN for tokens that have none."""
+    by_token = table if cos_format == 0 else np.concatenate([table[: int(length)] for length in seqlen])
+    rows = by_token[:tokens]
     return np.concatenate([rows, np.full((tokens - len(rows), table.shape[1]), np.nan, table.dtype)])
 
 

@@ -39,6 +39,7 @@ from ascend_sim.frontends.atb.lifecycle import (
     update_operation_param,
 )
 from ascend_sim.frontends.atb.operation import OperationBase as Operation
+from ascend_sim.frontends.atb.ops_runner import OpsRunner
 from ascend_sim.frontends.atb.params import RopeGradParam, RopeParam
 from ascend_sim.frontends.atb.platform import pretend_soc
 from ascend_sim.frontends.atb.rope_grad_operation import RopeGradOperation
@@ -65,6 +66,7 @@ __all__ = [
     "GetExecuteStreamId",
     "LaunchMode",
     "Operation",
+    "OpsRunner",
     "RopeGradOperation",
     "RopeGradParam",
     "RopeOperation",

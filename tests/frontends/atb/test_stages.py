@@ -43,7 +43,7 @@ class TestInferShape:
             ([(0, 1)] * 3, "int8", 5, "3 inputs; there must be 4"),
             ([()] * 4, "int8", 8, "q_embedded_grad has 0 dims; allowed are 1 to 8"),
             ([(1,) * 9] * 4, "int8", 8, "q_embedded_grad has 9 dims; allowed are 1 to 8"),
-            ([(0, 1), (), (), ()], "int8", 9, "q_embedded_grad (0, 1) has 0 B; allowed are 1 B to 274877906944 B (256 Gi"),
+            ([(0, 1), (), (), ()], "int8", 9, "q_embedded_grad (0, 1) has 0 B; allowed are 1 B to 274877906944 B"),
             ([(1 << 37, 2)] * 4, "int8", 13, "are (int8 ND, int8 ND, int8 ND, int8 ND); allowed are"),
             ([(1 << 37, 3)] * 4, "int8", 9, "has 412316860416 B"),
             ([(3, 100), (1,), (2,), (2,)], "float16", 8, "k_embedded_grad (1,) has 1 dims; allowed are 2"),
