@@ -121,7 +121,8 @@ def _waits(result: Result, style: Style) -> Iterator[str]:
     others = [wait for wait in waits if wait.pipe != result.bound][:_WAITS_OF_OTHERS]
     if not waits:
         return
-    yield style.paint(f"{'Waits':<{LABEL_COLUMNS}}", "bold") + style.paint("mean per core (x: in all), limiting pipe first", "dim")
+    about = style.paint("mean per core (x: in all), limiting pipe first", "dim")
+    yield style.paint(f"{'Waits':<{LABEL_COLUMNS}}", "bold") + about
     for wait in mine + others:
         figures = f"{f'aiv_{wait.pipe}':<11} {us(wait.us):>9} us {100 * wait.share:>5.1f} %  {wait.count:>6,}x  "
         where, why = _wait_texts(wait)
