@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..shared.float32_arch35 import Array, loaded, product, stored, total
-from ..shared.rotations import HALF, INTERLEAVE, QUARTER, pairs
+from ..shared.float32_arch35 import Array, loaded, stored
+from ..shared.rope_arch35 import rotate
+from ..shared.rotations import HALF, INTERLEAVE, QUARTER
 
 MODES = {"half": HALF, "interleave": INTERLEAVE, "quarter": QUARTER}
 
@@ -20,10 +21,9 @@ MODES = {"half": HALF, "interleave": INTERLEAVE, "quarter": QUARTER}
 def rotary(x: Array, cos: Array, sin: Array, mode: int) -> Array:
     """A new x, whose first elements are rotated by cos and sin, which broadcast to it."""
     out, dim = x.copy(), cos.shape[-1]
-    part = loaded(x[..., :dim])
-    with np.errstate(all="ignore"):  # overflow and NaN are results here, not mistakes
-        turned = pairs(mode, dim).partner(part)
-        out[..., :dim] = stored(total(product(part, loaded(cos)), product(turned, loaded(sin))), x.dtype)
+    turned = rotate(loaded(x[..., :dim]), loaded(cos), loaded(sin), mode)
+    with np.errstate(all="ignore"):  # overflow is a result here, not a mistake
+        out[..., :dim] = stored(turned, x.dtype)
     return out
 
 

@@ -13,6 +13,7 @@ from ..shared.splits_arch35 import (
     MAX_COPY_BLOCKS,
     UB_BLOCK_BYTES,
     Axis,
+    fill_heads_first,
     row_bytes,
     shares,
     split_by_cores,
@@ -181,7 +182,9 @@ def _heads_before_positions(context: TilingContext, call: RopeCall) -> Tiling:
     row = row_bytes(call.dim, call.itemsize, call.parts)
     rows = context.ub_bytes // (QUEUES * row) if row else context.ub_bytes
     _require_room(context, call, rows >= 2, 2 * QUEUES * row)
-    factor_s, factor_n, factor_b = _fill(call, grid.factor_s, grid.factor_b, rows)
+    factor_s = min(grid.factor_s, rows // 2, MAX_COPY_BLOCKS // call.parts)
+    most = max(call.q_heads, call.k_heads)
+    factor_n, factor_b = fill_heads_first(rows // factor_s, most, grid.factor_b, shared=call.cos_b == 1)
     template = "BA" if call.cos_b == 1 else "ABA"
     fields = {
         "CosB": call.cos_b,
@@ -199,20 +202,3 @@ def _heads_before_positions(context: TilingContext, call: RopeCall) -> Tiling:
     cos_rows = factor_s if template == "BA" else factor_s * factor_b
     buffers = _buffers(row, factor_b * factor_s * factor_n, cos_rows)
     return _answer(context, call, template, grid.cores, fields, core_shares, buffers)
-
-
-def _fill(call: RopeCall, block_s: int, block_b: int, rows: int) -> tuple[int, int, int]:
-    """(positions, heads, batches) of one UB step that holds `rows` rows of heads and cos together."""
-    most = max(call.q_heads, call.k_heads)
-    factor_s = min(block_s, rows // 2, MAX_COPY_BLOCKS // call.parts)
-    rows //= factor_s
-    if rows <= 2:
-        return factor_s, 1, 1
-    if call.cos_b == 1:  # one cos row for all batches and heads
-        rows -= 1
-        factor_n = min(most, rows)
-        rows //= factor_n
-    else:  # one per batch
-        factor_n = min(most, rows - 1)
-        rows //= factor_n + 1
-    return factor_s, factor_n, min(block_b, rows) if rows > 1 else 1

@@ -9,6 +9,7 @@ from ascend_sim.host.tensors import Shape, shape_text
 from ascend_sim.host.tiling import TilingContext
 
 from ..shared.checks_arch35 import check_platform
+from ..shared.reduce_key import runs
 from ..shared.splits_arch35 import row_bytes
 
 BSND, SBND, TND = 1, 2, 4
@@ -144,7 +145,7 @@ def _call(context: TilingContext, layout: int, flag: int) -> RopeCall:
         dtype=context.dtype("cos"),
         itemsize=context.inputs["cos"].itemsize,
         flag=flag,
-        runs=_runs((*positions, max(heads)), cos),
+        runs=runs((*positions, max(heads)), cos),
     )
 
 
@@ -171,9 +172,3 @@ def _broadcast(context: TilingContext, layout: int, query: Shape, cos: Shape, he
     context.require(batches_fit, batches_text)
     context.require(positions_fit, positions_text)
     return Layout.SBND
-
-
-def _runs(dims: Shape, cos: Shape) -> int:
-    """Runs of neighbouring axes along which cos is one row for several."""
-    shared = [one == 1 and many != 1 for many, one in zip(dims, cos, strict=False)]
-    return sum(now and not before for before, now in zip([False, *shared], shared, strict=False))

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from ..inplace_partial_rotary_mul_grad.golden import rotate_back
 from ..shared.float32_arch35 import Array, loaded, product, stored, total
+from ..shared.rope_arch35 import rotate_back, summed
 from ..shared.rotations import HALF, pairs
 
 SBND = 2
@@ -49,17 +49,6 @@ def added(one: Array, other: Array) -> Array:
     result = more.copy()
     result[..., : fewer.shape[-2], :] = total(more[..., : fewer.shape[-2], :], fewer)
     return result
-
-
-def summed(values: Array, shape: tuple[int, ...]) -> Array:
-    """`values` summed in memory order to `shape`, whose dims are 1 where they are summed."""
-    axes = [axis for axis, (have, want) in enumerate(zip(values.shape, shape, strict=True)) if have != want]
-    rest = [length for axis, length in enumerate(values.shape) if axis not in axes]
-    rows = np.moveaxis(values, axes, range(len(axes))).reshape(-1, *rest)
-    result: Array = rows[0]
-    for row in rows[1:]:
-        result = total(result, row)
-    return result.reshape(shape)
 
 
 def golden(inputs: Mapping[str, Array], attrs: Mapping[str, Any]) -> dict[str, Array]:

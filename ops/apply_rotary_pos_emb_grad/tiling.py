@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
+from ..shared import reduce_key as reduce
 from ..shared.splits_arch35 import (
     MAX_COPY_BLOCKS,
     UB_BLOCK_BYTES,
@@ -22,7 +23,7 @@ from ..shared.splits_arch35 import (
     split_positions_n,
 )
 from .checks import Layout, RopeCall, check
-from .struct import REDUCE_ARA, REDUCE_ARARARARA, REDUCE_EMPTY, answer
+from .struct import answer
 
 FP32_BYTES = 4
 UNIT = "heads"
@@ -58,7 +59,7 @@ def _answer(
         context,
         template=template,
         meaning=f"template {template}, {call.dtype}: {COS_TEXT[template]}{with_cos}",
-        reduce_key=(REDUCE_ARA if call.runs == 1 else REDUCE_ARARARARA) if sums else REDUCE_EMPTY,
+        reduce_key=reduce.of_runs(call.runs) if sums else reduce.EMPTY,
         params=params,
         params_ab=params_ab,
         flag=call.flag,

@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
-from ..shared.rope_layout import RopeDims, RopeLayout
+from ..shared.rope_layout import RopeLayout
 from ..shared.splits_arch35 import (
     MAX_COPY_BLOCKS,
     UB_BLOCK_BYTES,
     Axis,
+    fill_heads_first,
     one_axis_shares,
     shares,
     split_by_cores,
@@ -191,7 +192,8 @@ def _heads_before_positions(context: TilingContext, call: RopeCall) -> Tiling:
     per_row = QUEUES * (call.x_row + call.cos_row) if call.mixed else QUEUES * call.x_row
     rows = context.ub_bytes // per_row
     _require_room(context, call, rows >= 2, 2 * per_row)
-    factor_s, factor_n, factor_b = _fill(dims, grid.factor_s, grid.factor_b, rows)
+    factor_s = min(grid.factor_s, rows // 2, MAX_COPY_BLOCKS)
+    factor_n, factor_b = fill_heads_first(rows // factor_s, dims.n, grid.factor_b, shared=dims.cos_b == 1)
     template = "BA" if dims.cos_b == 1 else "ABA"
     fields = {
         "B": dims.b,
@@ -215,22 +217,6 @@ def _heads_before_positions(context: TilingContext, call: RopeCall) -> Tiling:
     cos_rows = factor_s if template == "BA" else factor_s * factor_b
     buffers = _buffers(call, factor_b * factor_s * factor_n, cos_rows)
     return _answer(context, call, template, grid.cores, fields, core_shares, buffers)
-
-
-def _fill(dims: RopeDims, block_s: int, block_b: int, rows: int) -> tuple[int, int, int]:
-    """(positions, heads, batches) of one UB step that holds `rows` rows of x and cos together."""
-    factor_s = min(block_s, rows // 2, MAX_COPY_BLOCKS)
-    rows //= factor_s
-    if rows <= 2:
-        return factor_s, 1, 1
-    if dims.cos_b == 1:  # one cos row for all batches and heads
-        rows -= 1
-        factor_n = min(dims.n, rows)
-        rows //= factor_n
-    else:  # one per batch
-        factor_n = min(dims.n, rows - 1)
-        rows //= factor_n + 1
-    return factor_s, factor_n, min(block_b, rows) if rows > 1 else 1
 
 
 # --- BAB: a cos row per position, batches and positions over cores ---------------------------------------------------

@@ -17,19 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..shared.float32_arch35 import Array, loaded, product, stored, total
-from ..shared.rotations import pairs
-
-
-def rotate_back(g: Array, cos: Array, sin: Array, mode: int) -> Array:
-    """dx, float32, from float32 g and from cos and sin that broadcast to it."""
-    places = pairs(mode, g.shape[-1])
-    with np.errstate(all="ignore"):  # overflow and NaN are results here, not mistakes
-        along, across = product(g, cos), product(g, sin)
-        dx = np.empty_like(along)
-        dx[..., places.in1] = total(along[..., places.out1], across[..., places.out2])
-        dx[..., places.in2] = total(along[..., places.out2], -across[..., places.out1])
-    return dx
+from ..shared.float32_arch35 import Array, loaded, stored
+from ..shared.rope_arch35 import rotate_back
 
 
 def gradient(dy: Array, cos: Array, sin: Array, part: Sequence[int], mode: int) -> Array:

@@ -57,6 +57,6 @@ def tnd_layout(x: Shape, cos: Shape) -> RopeDims | None:
 
     (T, N, D) with cos (1, N, D), N > 1, reads as B = T rows that share N positions.
     """
-    if len(x) == 3 and x[1] != 1 and cos[:2] == (1, x[1]) and x[:2] != cos[:2]:
+    if len(x) == 3 and x[1] != 1 and cos[:2] == (1, x[1]):
         return RopeDims(RopeLayout.BSND, x[0], 1, x[1], 1)
     return rope_layout(leading_dims(x), leading_dims(cos))

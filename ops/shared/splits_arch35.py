@@ -113,6 +113,18 @@ def split_positions_n(positions: int, n: int, cores: int) -> GridPositionsN:
     )
 
 
+def fill_heads_first(rows: int, heads: int, block_b: int, shared: bool) -> tuple[int, int]:
+    """ABA and BA: (heads, batches) of a UB step with `rows` rows per position for heads and cos together.
+
+    `shared`: one row of cos serves all batches and heads, else each batch has its own.
+    """
+    if rows <= 2:
+        return 1, 1
+    factor_n = min(heads, rows - 1)
+    left = (rows - 1) // factor_n if shared else rows // (factor_n + 1)
+    return factor_n, max(1, min(block_b, left))
+
+
 # --- the same for people ---------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,8 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from ascend_sim.oplib.inplace_partial_rotary_mul_grad.golden import golden, gradient, rotate_back
+from ascend_sim.oplib.inplace_partial_rotary_mul_grad.golden import golden, gradient
+from ascend_sim.oplib.shared.rope_arch35 import rotate_back
 
 Array = npt.NDArray[Any]
 MODES = {"half": 0, "interleave": 1, "quarter": 2, "interleave-half": 3}

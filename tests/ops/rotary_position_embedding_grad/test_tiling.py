@@ -183,6 +183,8 @@ def test_refused(name: str) -> None:
 
 def test_infer_shapes() -> None:
     inputs = {"dy": ((64, 2, 64), "float32"), "cos": ((64, 1, 64), "float32"), "sin": ((64, 1, 64), "float32")}
+    assert ascend_sim.infer_shapes("rotary_position_embedding_grad", inputs) == [(64, 2, 64)]
+    inputs["x"] = inputs["dy"]
     assert ascend_sim.infer_shapes("rotary_position_embedding_grad", inputs) == [(64, 2, 64), (64, 1, 64), (64, 1, 64)]
 
 
