@@ -131,7 +131,7 @@ def _build(
     writes = (Region(Memory.UB, dst.addr, most * dst.dtype.itemsize),) if most else ()
     _check_overlap(walk, dst, source, bits, writes)
     reads = (*source.regions(walk), *(bits.regions() if bits else ()))
-    accesses: tuple[Access, ...] = (Access(dst.addr, 8, BLOCK_BYTES, 256), source.access(walk)) if repeats else ()
+    accesses = (Access(dst.addr, 8, BLOCK_BYTES, 256), _read_access(walk, source, lanes)) if repeats else ()
     work = VectorWork(dst.dtype.name, lanes, repeats * -(-width // lanes), walk.elements, False, accesses)
     instr = make_instr(frame, row, work, reads, writes)
     run = None
@@ -139,6 +139,13 @@ def _build(
         run = _runner(RECORDER.ub, walk, dst, source, pattern, bits)
     after = RECORDER.state.replace(mask_mode=MaskMode.NORMAL, mask=(count & FULL_WORD, 0))
     return instr, _count_instr(frame, writes, 0), run, known, after
+
+
+def _read_access(walk: Walk, source: Layout, lanes: int) -> Access:
+    """How src0 is read: a repeat of more than 256 B goes through the vector unit 256 B at a time."""
+    if walk.lanes <= lanes:
+        return source.access(walk)
+    return Access(source.start, 8, source.block_stride, 8 * source.block_stride)
 
 
 def _check_operands(dst: LocalTensor, src0: LocalTensor, pattern: Any) -> None:

@@ -161,3 +161,15 @@ def test_no_repeat_does_nothing(pattern: int) -> None:
         before = bench.ub.tobytes()
         assert asc.gather_mask(y, x, pattern, False, 0, GatherMaskParams(1, 0, 8, 0)) == 0
         assert bench.ub.tobytes() == before
+
+
+def test_a_repeat_of_many_elements_is_read_256_bytes_at_a_time() -> None:
+    """The bank model sees the same reads, whether one repeat holds all elements or each holds 256 B of them."""
+    with Bench(ub_bytes=UB_BYTES) as bench:
+        dst, src = bench.local(t.float32, 0, 512), bench.local(t.float32, 4096, 1024)
+        works = []
+        for mode, mask, params in ((True, 1024, (1, 1, 0, 0)), (False, 0, (1, 16, 8, 0))):
+            asc.gather_mask(dst, src, 1, mode, mask, GatherMaskParams(*params))
+            works.append(bench.core.instrs[-2].work)  # the reading of the count follows
+        assert works[0] == works[1]
+        assert [access.blocks for access in works[0].accesses] == [8, 8]
