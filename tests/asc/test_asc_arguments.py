@@ -12,7 +12,7 @@ import pytest
 from asc_bench import RecordingDevice, record
 
 from ascend_sim import asc
-from ascend_sim.asc.memory import DeviceArray, GlobalMemory
+from ascend_sim.asc.memory import DeviceArray, GlobalMemory, HostData
 from ascend_sim.errors import ArgumentError, InputError
 
 
@@ -156,6 +156,24 @@ def test_device_arrays() -> None:
     assert [program.blocks[0].gm_addresses[0] for program in device.programs] == [512, 512]
     with pytest.raises(InputError, match=r"^DeviceArray shape \(-1,\): every dimension must be 0 or more$"):
         DeviceArray((-1,), "float")
+
+
+@pytest.mark.parametrize("values", [True, False])
+def test_tiling_data_can_be_read_without_values(values: bool) -> None:
+    """Two views of one piece of memory, of which the kernel's loops depend."""
+    seen: list[Any] = []
+
+    def body(head: asc.GlobalAddress, samples: asc.GlobalAddress) -> None:
+        fields, lengths = asc.GlobalTensor(), asc.GlobalTensor()
+        fields.set_global_buffer(head)
+        lengths.set_global_buffer(samples)
+        seen.extend(lengths.get_value(i) for i in range(fields.get_value(0)))
+
+    data = np.frombuffer(np.int64(2).tobytes() + np.array([7, 9], np.int32).tobytes(), np.uint8).copy().view(HostData)
+    program = record(body, data[:8].view(np.int64), data[8:].view(np.int32), values=values)
+    assert seen == [7, 9]
+    assert [item.dtype for item in seen] == [asc.int32, asc.int32]
+    assert list(program.blocks[0].gm_addresses) == [512, 520, 524]
 
 
 class FakeTensor:

@@ -92,3 +92,16 @@ class TestRandom:
     def test_streams_are_apart(self) -> None:
         larger = random_inputs({**INFOS, "x": TensorInfo((30, 5), "float16")}, 1)
         assert larger["cos"].tobytes() == random_inputs(INFOS, 1)["cos"].tobytes()
+
+    def test_some_are_made_by_the_operator(self) -> None:
+        index = np.arange(9, dtype=np.int32)
+        seen: list[Any] = []
+
+        def draw(infos: Any) -> npt.NDArray[Any]:
+            seen.append(infos)
+            return index
+
+        found = random_inputs(INFOS, 1, {"index": draw})
+        assert found["index"] is index
+        assert seen == [INFOS]
+        assert found["x"].tobytes() == random_inputs(INFOS, 1)["x"].tobytes()

@@ -16,11 +16,11 @@ from ascend_sim.errors import AscendSimError, TilingError
 from ascend_sim.frontends.atb.log import LOGGER, answer, fail
 from ascend_sim.frontends.atb.runner_pool import RunnerPool, RunnerTypeRegister
 from ascend_sim.host.atb import Status
+from ascend_sim.host.stream import AclError, Stream
 
 TILING_BUFFER_BLOCK_BYTES = 3 << 20
 HOST_BLOCKS = (128, 1024)  # least, which is the default, and most
 DEVICE_BLOCKS = (32, 1024)
-ACL_ERROR_RT_VECTOR_CORE_EXCEPTION = 507035
 
 
 class ExecuteType(IntEnum):
@@ -72,7 +72,9 @@ class Context:
     # -- streams ----------------------------------------------------------------------------------------------------
 
     def SetExecuteStream(self, stream: Any) -> Status:
-        """`stream` is any object; None is the null stream, with which Execute is refused."""
+        """A stream of the device's (`device.create_stream()`), on which kernels wait until it is synchronised; or any
+        other object, with which they run at once. None is the null stream, with which Execute is refused.
+        """
         self._streams[0] = stream
         return Status.NO_ERROR
 
@@ -194,12 +196,17 @@ def aclrtSynchronizeStream(stream: Any) -> int:
 
     Execute is asynchronous: it answers 0 although its kernel goes wrong on the device. What happened stands in the log.
     """
+    if isinstance(stream, Stream):
+        code = int(stream.synchronize())
+        if code:
+            LOGGER.error("device fault: %s", stream.error)
+        return code
     failed = False
     for context in list(CONTEXTS):
         kept = [fault for fault in context.faults if fault[0] is not stream]
         failed |= len(kept) < len(context.faults)
         context.faults = kept
-    return ACL_ERROR_RT_VECTOR_CORE_EXCEPTION if failed else 0
+    return int(AclError.RT_VECTOR_CORE_EXCEPTION if failed else AclError.SUCCESS)
 
 
 create_context = CreateContext

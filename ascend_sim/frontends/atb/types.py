@@ -174,7 +174,9 @@ class TensorDesc:
 
 @dataclass(eq=False)
 class Tensor:
-    """A tensor: `deviceData` or `hostData` is its array (a `DeviceArray` without data), `dataSize` bytes of it."""
+    """A tensor. `deviceData` or `hostData` is its memory, of which it takes `dataSize` bytes: an array, a buffer of
+    device memory (`device.memory.malloc`), or a `DeviceArray` in a run without values.
+    """
 
     desc: TensorDesc = field(default_factory=TensorDesc)
     deviceData: Any = None

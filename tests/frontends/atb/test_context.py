@@ -103,6 +103,49 @@ class TestFaults:
         assert atb.aclrtSynchronizeStream(context.GetExecuteStream()) == 507035
 
 
+class TestStreamsOfTheDevice:
+    def test_kernels_wait_for_the_synchronisation(self, ready: Ready) -> None:
+        stream = ready.device.create_stream()
+        ready.set_up().context.SetExecuteStream(stream)
+        assert ready.execute() == 0
+        assert (ready.pack.outTensors[0].data == 7).all()
+        atb.DestroyOperation(ready.operation)  # the kernel is under way already
+        assert atb.aclrtSynchronizeStream(stream) == 0
+        assert (ready.pack.outTensors[0].data != 7).any()
+        assert [task.name for task in stream.tasks] == ["RopeGradKernel"]
+        assert stream.elapsed_us > 1
+
+    def test_faults(self, device: Device, caplog: pytest.LogCaptureFixture) -> None:
+        ready, stream = Ready(device, [2, 2]), device.create_stream()
+        ready.pack = pack([(3, 128), (3, 128), (4, 128), (4, 128)])
+        ready.set_up().context.SetExecuteStream(stream)
+        assert ready.execute() == 0
+        assert atb.aclrtSynchronizeStream(stream) == 507035
+        assert caplog.messages[-1].startswith("device fault: ")
+        assert atb.aclrtSynchronizeStream(stream) == 0
+
+    def test_device_memory(self, device: Device) -> None:
+        ready = Ready(device).set_up()
+        arrays = [item.data for item in ready.pack.inTensors]
+        buffers = [device.memory.malloc(array.nbytes) for array in (*arrays, *arrays[:2])]
+        for buffer, array in zip(buffers, arrays, strict=False):
+            buffer.write(array)
+        descs = [item.desc for item in (*ready.pack.inTensors, *ready.pack.outTensors)]
+        tensors = [atb.Tensor(desc, buffer, None, buffer.nbytes) for desc, buffer in zip(descs, buffers, strict=True)]
+        assert ready.execute() == 0
+        assert ready.operation.Execute(atb.VariantPack(tensors[:4], tensors[4:]), None, ready.context) == 0
+        found = buffers[4].read(np.empty((11, 128), np.float16))
+        assert found.tobytes() == ready.pack.outTensors[0].data.tobytes()
+
+
+def test_sessions_keep_a_record() -> None:
+    with ascend_sim.session("Ascend910B1") as session:
+        ready = Ready(session.device).set_up()
+        assert ready.execute() == 0
+    (record,) = session.records
+    assert (record.op, record.caller, record.block_dim) == ("RopeGrad", "RopeGradKernel", 1)
+
+
 def test_launches_and_warnings_stand_with_the_device() -> None:
     with ascend_sim.device("Ascend910B4") as device:
         operation = created(atb.RopeGradParam([3]))

@@ -45,6 +45,11 @@ class TestCreate:
             f"Ascend910_93, not on {name} (ERROR_INVALID_PARAM, 1)"
         ]
 
+    def test_on_a_device_of_the_950(self) -> None:
+        with Device("Ascend950PR_9589"):
+            assert atb.CreateOperation(atb.RopeGradParam([1])) == (atb.Status.ERROR_INVALID_PARAM, None)
+            assert atb.CreateOperation(atb.RopeParam()) == (atb.Status.ERROR_CANN_ERROR, None)
+
     def test_rope_on_the_950_lacks_its_aclnn_operator(self, device: Device, caplog: pytest.LogCaptureFixture) -> None:
         with atb.pretend_soc("Ascend950PR_9589"):
             assert atb.CreateOperation(atb.RopeParam()) == (atb.Status.ERROR_CANN_ERROR, None)

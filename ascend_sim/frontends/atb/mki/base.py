@@ -12,16 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ascend_sim.asc.memory import DeviceArray
-from ascend_sim.errors import AscendSimError, DeadlockError, KernelError, TilingError, UnsupportedError
-from ascend_sim.frontends.atb.log import LOGGER
+from ascend_sim.errors import TilingError
+from ascend_sim.frontends.atb.mki.launching import KernelTask, submit
 from ascend_sim.frontends.atb.types import Tensor, TensorDesc
 from ascend_sim.host.atb import Status
-from ascend_sim.host.operator import Call, Operator
+from ascend_sim.host.operator import Operator as HostOperator
 from ascend_sim.host.planning import tiling_context
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tiling import Tiling, TilingContext, align_up
-from ascend_sim.isa.dtypes import DataType
 
 POINTER_BYTES = 8
 ARGS_ALIGNMENT_BYTES = 64
@@ -156,7 +154,7 @@ class Kernel(ABC):
         self.tiling: Tiling | None = None
 
     @property
-    def operator(self) -> Operator:
+    def operator(self) -> HostOperator:
         return operator_named(self.operator_name)
 
     def Clone(self) -> Kernel:
@@ -201,38 +199,18 @@ class Kernel(ABC):
         return tiling_context(self.operator, inputs, vars(launch_param.param), device.soc)
 
     def Run(self, launch_param: LaunchParam, run_info: RunInfo) -> MkiStatus:
-        """Launch; what goes wrong on the device is kept by the context until its stream is synchronised."""
+        """Launch; the device does the rest, and what goes wrong there no status tells."""
         if self.tiling is None:
             return MkiStatus(ErrorType.ERROR_INVALID_VALUE, "there are no arguments: the tiling failed")
-        context, operator = run_info.context, self.operator
-        device = context.device
+        operator, items = self.operator, (*launch_param.inTensors, *launch_param.outTensors)
         names = [*(declared.name for declared in operator.inputs), *(out.name for out in operator.outputs)]
-        items = (*launch_param.inTensors, *launch_param.outTensors)
-        tensors = {name: kernel_argument(item) for name, item in zip(names, items, strict=True)}
-        call = Call(tensors, vars(launch_param.param), self.tiling, device.soc.arch, run_info.workspace)
-        before = len(device.launches)
-        try:
-            if self.tiling.not_runnable:
-                raise UnsupportedError(self.tiling.not_runnable)
-            with device:
-                operator.launch(call)
-        except (KernelError, DeadlockError, UnsupportedError) as error:
-            _device_fault(context, run_info.stream, error)
-        for text in self.tiling.warnings:
-            LOGGER.warning("%s: %s", self.name, text)
-        for launch in device.launches[before:]:
-            launch.warnings.extend(self.tiling.warnings)
+        task = KernelTask(
+            name=self.name,
+            operator=operator,
+            attrs=dict(vars(launch_param.param)),
+            tiling=self.tiling,
+            tensors=dict(zip(names, items, strict=True)),
+            workspace=run_info.workspace,
+        )
+        submit(task, run_info.context, run_info.stream)
         return OK
-
-
-def _device_fault(context: Any, stream: Any, error: AscendSimError) -> None:
-    LOGGER.error("device fault, told by the next synchronisation of the stream: %s", error)
-    context.faults.append((stream, error))
-
-
-def kernel_argument(item: Tensor) -> Any:
-    """The tensor's memory as an array of its dtype."""
-    data, dtype = item.data, DataType(item.desc.dtype.text)
-    if isinstance(data, DeviceArray):
-        return data if data.dtype is dtype else DeviceArray(item.desc.shape.shape, dtype)
-    return data if data.dtype == dtype.numpy else np.ascontiguousarray(data).reshape(-1).view(dtype.numpy)
