@@ -109,7 +109,7 @@ def out_of_bounds(instr: Instr, gm: GlobalTensor, start: int, extent: int) -> No
     refuse(
         instr.name,
         f"{role} touches bytes {start}..{start + extent - 1} of kernel argument {allocation.name!r}, which holds "
-        f"{allocation.nbytes} B (allowed are bytes 0..{allocation.nbytes - 1})",
+        f"{allocation.nbytes} B{f' (allowed are bytes 0..{allocation.nbytes - 1})' if allocation.nbytes else ''}",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ascend_sim.errors import KernelError, UnsupportedError
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_READ_ONLY = "this writes to an array that is read-only: kernels work on the arrays of a launch in place"
 _OWN = tuple(os.path.join(_PACKAGE, room) + os.sep for room in ("asc", "isa"))
 
 
@@ -22,6 +23,8 @@ def explain(error: Exception, kernel: str, block: int, first_queue: Any) -> Exce
         where.append(place)
     if isinstance(error, KernelError | UnsupportedError):
         return type(error)(f"{', '.join(where)}: {error}")
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return KernelError(f"{', '.join(where)}: {_READ_ONLY}")
     return KernelError(f"{', '.join(where)}: {type(error).__name__}: {error}")
 
 

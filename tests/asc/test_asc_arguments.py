@@ -13,7 +13,7 @@ from asc_bench import RecordingDevice, record
 
 from ascend_sim import asc
 from ascend_sim.asc.memory import DeviceArray, GlobalMemory, HostData
-from ascend_sim.errors import ArgumentError, InputError
+from ascend_sim.errors import ArgumentError, InputError, KernelError
 
 
 def kinds(**arguments: Any) -> dict[str, Any]:
@@ -141,10 +141,23 @@ def test_read_only_arrays_may_be_read() -> None:
         assert tensor.get_value(2) == 2
 
     record(body, x)
+    with pytest.raises(KernelError) as refused:
+        record(increment, x, 1)
+    assert str(refused.value).endswith(
+        " in increment: this writes to an array that is read-only: kernels work on the arrays of a launch in place"
+    )
 
 
 def test_empty_arrays() -> None:
     record(increment, np.zeros(0, np.int32), 0)
+    with pytest.raises(KernelError, match=r"src touches bytes 0\.\.31 of kernel argument 'x', which holds 0 B$"):
+        record(load_one_block, np.zeros(0, np.int32))
+
+
+def load_one_block(x: asc.GlobalAddress) -> None:
+    tensor = asc.GlobalTensor()
+    tensor.set_global_buffer(x)
+    asc.data_copy(asc.LocalTensor(asc.int32, asc.TPosition.VECIN, 0, 8), tensor, 8)
 
 
 def test_device_arrays() -> None:
