@@ -1,8 +1,8 @@
 """ascend-sim: a cycle-level simulator of Ascend AI Cores.
 
 `from ascend_sim import asc` is the kernel language. `run`, `tiling`, `infer_shapes`, `device` and `session` are the
-entry points, `aclnn` the two-phase interfaces; they and the errors are imported when first asked for, so that
-`import ascend_sim` costs nothing.
+entry points, `aclnn` the two-phase interfaces, `atb` the operations of ascend-transformer-boost; they and the errors
+are imported when first asked for, so that `import ascend_sim` costs nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         TilingError,
         UnsupportedError,
     )
+    from ascend_sim.frontends import atb
     from ascend_sim.host import aclnn
     from ascend_sim.sessions import session
 
@@ -36,6 +37,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "aclnn",
+    "atb",
     "device",
     "infer_shapes",
     "run",
@@ -48,7 +50,7 @@ _HOMES = {
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "ascend_sim.errors"),
     "session": "ascend_sim.sessions",
 }
-_MODULES = {"aclnn": "ascend_sim.host.aclnn"}
+_MODULES = {"aclnn": "ascend_sim.host.aclnn", "atb": "ascend_sim.frontends.atb"}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import ascend_sim
 from ascend_sim.errors import InputError
 from ascend_sim.frontends import atb
 from ascend_sim.frontends.atb import infer, train
@@ -206,6 +207,10 @@ class TestParameters:
     def test_refusals(self, given: dict[str, object], text: str) -> None:
         with pytest.raises(InputError, match=f"^{text}$"):
             atb.RopeGradParam(**given)  # type: ignore[arg-type]
+
+
+def test_where_to_import_it_from() -> None:
+    assert ascend_sim.atb is atb
 
 
 def test_python_names_of_the_functions() -> None:

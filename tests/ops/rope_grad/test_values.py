@@ -45,12 +45,11 @@ def test_kernel_equals_golden(lengths: list[int], heads: int) -> None:
     assert (result.values.ok, result.values.exact, result.warnings) == (True, True, [])
 
 
-@pytest.mark.parametrize("heads", [*range(1, 41, 13), 39, 40])
-@pytest.mark.parametrize("soc", ["Ascend910B4", "Ascend910B1"])
-def test_up_to_a_head_for_every_core(heads: int, soc: str) -> None:
-    result = run(inputs([5, 3], heads), [5, 3], soc=soc)
-    assert result.values.exact
-    assert result.program.block_dim == heads
+@pytest.mark.parametrize(("soc", "cores"), [("Ascend910B4", 40), ("Ascend910B1", 48)])
+def test_up_to_a_head_for_every_core(soc: str, cores: int) -> None:
+    for heads in range(1, cores + 1):
+        result = run(inputs([5, 3], heads), [5, 3], soc=soc)
+        assert (result.values.exact, result.program.block_dim) == (True, heads)
 
 
 @pytest.mark.parametrize(("soc", "cores", "heads"), [("Ascend910B4", 40, 41), ("Ascend910B1", 48, 50)])
