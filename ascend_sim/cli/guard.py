@@ -28,8 +28,8 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except AscendSimError as error:
         return _fail(str(error) if isinstance(error, DeadlockError) else _one_line(str(error)))
-    except BrokenPipeError:
-        return _reader_left()
+    except OSError as error:
+        return _reader_left() if isinstance(error, BrokenPipeError) else _cannot_print(error)
     except MemoryError as error:
         return _fail(f"not enough memory: {error or 'use smaller inputs, or --no-values'}")
     except (KeyboardInterrupt, typer.Abort):
@@ -59,6 +59,18 @@ def _fail(text: str) -> int:
 
 
 def _reader_left() -> int:
-    """Nobody reads stdout any more (`| head`): let the flush at exit go nowhere instead of failing again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Nobody reads stdout any more (`| head`)."""
+    _silence()
     return READER_LEFT
+
+
+def _cannot_print(error: OSError) -> int:
+    """Files report their own errors, so what is left is stdout: a full disk behind `>`."""
+    _silence()
+    print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _silence() -> None:
+    """Let the flush at exit go nowhere instead of failing again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,15 +27,23 @@ def check_writable(path: str | os.PathLike[str], what: str) -> Path:
 
 @contextlib.contextmanager
 def atomic(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
-    """Yield a temporary file beside `path`; it takes the name `path` only when the body ends without an error."""
+    """Yield a temporary file beside `path`; it takes the name `path` only when the body ends without an error.
+
+    What is no regular file (/dev/null, a pipe) is not replaced but written to, from a file in the system's own place.
+    """
     target = check_writable(path, what)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    special = target.exists() and not target.is_file()
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=None if special else target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
-        _take_default_mode(temporary)
-        temporary.replace(target)
+        if special:
+            with temporary.open("rb") as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+        else:
+            _take_default_mode(temporary)
+            temporary.replace(target)
     except OSError as error:
         raise InputError(f"cannot write the {what} to {str(target)!r}: {error.strerror or error}") from error
     finally:

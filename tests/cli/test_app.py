@@ -78,5 +78,8 @@ def test_an_interrupt_and_a_full_memory_are_told_in_a_line(monkeypatch, capsys):
 
     assert ends(KeyboardInterrupt()) == (130, "interrupted\n")
     assert ends(MemoryError("Unable to allocate 1 TiB")) == (2, "error: not enough memory: Unable to allocate 1 TiB\n")
+    monkeypatch.setattr(guard, "_silence", lambda: None)
+    full = OSError(28, "No space left on device")
+    assert ends(full) == (2, "error: cannot write the output: No space left on device\n")
     with pytest.raises(ZeroDivisionError):  # a mistake of ours keeps its traceback
         ends(ZeroDivisionError())

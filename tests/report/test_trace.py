@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 import time
 from collections import defaultdict
 from itertools import pairwise
@@ -22,6 +24,19 @@ def trace(tmp_path):
 
 def events(trace, phase):
     return [event for event in trace["traceEvents"] if event["ph"] == phase]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_what_is_no_regular_file_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    texts: list[str] = []
+    reader = threading.Thread(target=lambda: texts.append(pipe.read_text()), daemon=True)
+    reader.start()
+    write_trace(hm.two_blocks()[1], pipe)
+    reader.join(10)
+    assert pipe.is_fifo()
+    assert json.loads(texts[0])["profilingType"] == "op"
 
 
 def test_one_event_per_instruction_in_the_right_process_and_thread(trace):
