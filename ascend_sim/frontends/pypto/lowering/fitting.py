@@ -1,0 +1,65 @@
+"""What to say when a tile does not fit into unified buffer: how much each buffer takes, and which tile would fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ascend_sim.frontends.pypto.lowering.memory import MODES, Memory, Region, arrange
+from ascend_sim.frontends.pypto.lowering.plan import Plan, make_plan
+from ascend_sim.frontends.pypto.lowering.tiles import Component
+
+if TYPE_CHECKING:
+    from ascend_sim.frontends.pypto.lowering.lowered import Lowered
+
+_LISTED = 8
+
+
+def plan_bytes(lowered: Lowered, component: Component, tile: tuple[int, ...]) -> int:
+    """Least unified buffer that a tile of a component takes."""
+    plan, _ = make_plan(component, tile, lowered.dims, lambda node: False, False)
+    return arrange([plan], MODES[-1]).peak_bytes
+
+
+def suggestion(lowered: Lowered, components: Sequence[Component]) -> str:
+    """A tile shape with which the widest component fits, found by halving its widest axis."""
+    first = {component: (0,) * len(component.shape) for component in components}
+    widest = max(components, key=lambda component: plan_bytes(lowered, component, first[component]))
+    cut = list(widest.cut)
+    while plan_bytes(lowered, replace(widest, cut=tuple(cut)), first[widest]) > lowered.ub_bytes:
+        axes = [axis for axis in range(len(cut)) if cut[axis] > 1 and axis not in widest.kept_whole]
+        if not axes:
+            return "no tile of this kernel fits: view smaller blocks, or compute in fewer steps"
+        inner = [axis for axis in axes if axis != len(cut) - 1]
+        axis = max(inner or axes, key=lambda a: cut[a])
+        cut[axis] = -(-cut[axis] // 2)
+    return f"the tile {cut} would fit"
+
+
+def misfit(lowered: Lowered, memory: Memory, advice: str) -> str:
+    """The error's text, for the most sparing map that was tried."""
+    work = max(memory.plans, key=lambda plan: sum(place.nbytes for place in memory.plans[plan].places))
+    plan = next(p for p in memory.known if id(p) == work)
+    component = plan.component
+    lines = []
+    numbers = sorted(range(len(plan.buffers.nodes)), key=plan.nbytes, reverse=True)
+    for number in numbers[:_LISTED]:
+        node, box = plan.buffers.nodes[number], plan.buffers.boxes[number]
+        sizes = [high - low for low, high in box]
+        lines.append(f"  {node.name} {sizes} {node.dtype.name}: {plan.nbytes(number)} B ({node.op} at {node.site})")
+    if len(numbers) > _LISTED:
+        lines.append(f"  and {len(numbers) - _LISTED} smaller")
+    store = component.writes[0].store
+    whole = "".join(
+        f"; dim {axis} is not cut, because most of a tile's work would be done again for every part"
+        for axis in component.kept_whole
+    )
+    return (
+        f"kernel {lowered.kernel!r}: the vector tile {list(component.tile)} of {store.source.name} (stored at "
+        f"{store.site}) needs {memory.peak_bytes} B of unified buffer, {lowered.chip} has {lowered.ub_bytes} B{whole}; "
+        f"{advice}. Buffers, those alive at one time sharing nothing:\n" + "\n".join(lines)
+    )
+
+
+__all__ = ["Plan", "Region", "misfit", "plan_bytes", "suggestion"]

@@ -1,0 +1,218 @@
+"""A kernel lowered for one set of shapes on one chip: what each core does, the use of unified buffer, the launch."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ascend_sim import asc
+from ascend_sim.asc.launch import DeviceLike, current_device
+from ascend_sim.asc.memory import DeviceArray
+from ascend_sim.frontends.pypto.errors import LoweringError
+from ascend_sim.frontends.pypto.graph import Node
+from ascend_sim.frontends.pypto.lowering.bodies import Body, Stage, stages_of
+from ascend_sim.frontends.pypto.lowering.emit import Emitter
+from ascend_sim.frontends.pypto.lowering.fitting import misfit, suggestion
+from ascend_sim.frontends.pypto.lowering.memory import MODES, Memory, Mode, arrange
+from ascend_sim.frontends.pypto.lowering.plan import KeptRule, Placement, Plan, kept_rule, make_plan, moving_views
+from ascend_sim.frontends.pypto.lowering.run import CoreRun, TileRun
+from ascend_sim.frontends.pypto.lowering.tasks import Task, are_chained, shares, tasks_of
+from ascend_sim.frontends.pypto.lowering.tiles import Component, components_of
+from ascend_sim.frontends.pypto.symbols import Symbol, SymbolicScalar, value_of
+from ascend_sim.frontends.pypto.trace import Trace
+
+
+@dataclass(eq=False, slots=True)
+class StageWork:
+    """A stage with its tasks, their places, the memory map, and every core's share."""
+
+    stage: Stage
+    components: list[Component]
+    tasks: list[Task]
+    placements: list[Placement]
+    memory: Memory
+    shares: list[range]
+    chained: bool
+    emitters: dict[int, Emitter] = field(default_factory=dict)
+
+    def emitter(self, plan: Plan) -> Emitter:
+        found = self.emitters.get(id(plan))
+        if found is None:
+            found = self.emitters[id(plan)] = Emitter(plan, self.memory)
+        return found
+
+
+class Lowered:
+    """See the module's text. `str()` lists tiles, buffers and the instructions of one tile."""
+
+    def __init__(self, trace: Trace, shapes: Mapping[str, tuple[int, ...]], device: DeviceLike) -> None:
+        self.kernel = trace.kernel
+        self.chip = device.soc_name
+        self.ub_bytes = device.ub_usable_bytes
+        self.cores = device.vector_cores
+        self.trace = trace
+        self.dims = _dims(trace, shapes)
+        self.globals: dict[Node, tuple[int, ...]] = {
+            node: tuple(int(value_of(size, self.dims)) for size in node.shape) for node in trace.globals
+        }
+        self.stages = [self._work(stage) for stage in stages_of(trace.root)]
+        self._workspaces: dict[str, Any] = {}
+
+    # -- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def block_dim(self) -> int:
+        """Vector cores that have work."""
+        return max(1, *(len(work.shares) for work in self.stages))
+
+    @property
+    def peak_ub_bytes(self) -> int:
+        """The most unified buffer that a core uses."""
+        return max(work.memory.peak_bytes for work in self.stages)
+
+    def tasks_of(self, core: int) -> list[Task]:
+        """What a core does, in order."""
+        return [work.tasks[i] for work in self.stages if core < len(work.shares) for i in work.shares[core]]
+
+    def __str__(self) -> str:
+        from ascend_sim.frontends.pypto.lowering.listing import listing  # noqa: PLC0415 - most runs print none
+
+        return listing(self)
+
+    # -- launching --------------------------------------------------------------------------------------------------
+
+    def launch(self, tensors: Mapping[str, Any], cores: Sequence[int] | None = None) -> None:
+        """Run on the current device; `cores` runs the shares of these cores alone, for samples of large results."""
+        arrays = {node.name: tensors[node.name] for node in self.globals if not node.attrs.get("workspace")}
+        arrays |= self._workspace_arrays(current_device().values)
+        played = range(self.block_dim) if cores is None else list(cores)
+        self._kernel(played)[len(played)](**arrays)
+
+    def _workspace_arrays(self, values: bool) -> dict[str, Any]:
+        """Memory for the kernel's own tensors, the same in every launch."""
+        for node, shape in self.globals.items():
+            if node.attrs.get("workspace") and node.name not in self._workspaces:
+                dtype = node.dtype.asc
+                empty: Any = np.zeros(shape, dtype.numpy) if values else DeviceArray(shape, dtype)
+                self._workspaces[node.name] = empty
+        return self._workspaces
+
+    def _kernel(self, played: Sequence[int]) -> Any:
+        """The asc kernel: every block plays a core."""
+
+        def entry(**addresses: Any) -> None:
+            self._run_core(played[int(asc.get_block_idx())], addresses)
+
+        kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        entry.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(node.name, kinds, annotation=asc.GlobalAddress) for node in self.globals]
+        )
+        entry.__name__ = entry.__qualname__ = self.kernel
+        return asc.jit(entry)
+
+    def _run_core(self, core: int, addresses: Mapping[str, Any]) -> None:
+        tensors: dict[Node, asc.GlobalTensor] = {}
+        for node in self.globals:
+            tensors[node] = asc.GlobalTensor()
+            tensors[node].set_global_buffer(addresses[node.name])
+        dims = {symbol: asc.number(value, asc.int64) for symbol, value in self.dims.items()}
+        for number, work in enumerate(self.stages):
+            if number:
+                asc.sync_all()
+            if core >= len(work.shares):
+                continue
+            runs = []
+            for index in work.shares[core]:
+                task, placement = work.tasks[index], work.placements[index]
+                loops = task.component.body.loops
+                values = {loop.symbol: asc.number(v, asc.int64) for loop, v in zip(loops, task.values, strict=True)}
+                runs.append(TileRun(task, placement, {**dims, **values}, work.emitter(placement.plan)))
+            CoreRun(runs, work.memory, tensors, self.globals, work.chained).run()
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+
+    # -- planning ---------------------------------------------------------------------------------------------------
+
+    def _work(self, stage: Stage) -> StageWork:
+        """The first way of using unified buffer that fits; the tile that would fit is named when none does."""
+        cuts = [_Cut(stage, self.dims, joined) for joined in (True, False)]
+        if len(cuts[0].components) == len(cuts[1].components):
+            del cuts[0]
+        for interleaved, keeps, mode in _ways(cuts[-1]):
+            for cut in cuts:
+                placements, memory = self._placed(cut, interleaved, keeps, mode)
+                if memory.peak_bytes <= self.ub_bytes:
+                    chained = are_chained(stage, cut.tasks, self.dims)
+                    dealt = shares(cut.tasks, self.cores, chained)
+                    return StageWork(stage, cut.components, cut.tasks, placements, memory, dealt, chained)
+        raise LoweringError(misfit(self, memory, suggestion(self, cuts[-1].components)))
+
+    def _placed(self, cut: _Cut, interleaved: bool, keeps: bool, mode: Mode) -> tuple[list[Placement], Memory]:
+        """Every task's place, and the memory map of all plans, for one way of using unified buffer."""
+        moving = {component: moving_views(component) for component in cut.components}
+        rules: dict[Component, KeptRule] = {
+            component: kept_rule(component, self.dims, _repeats) if keeps else _nothing for component in cut.components
+        }
+        plans: dict[Any, Plan] = {}
+        made: dict[Any, Placement] = {}
+        placements = []
+        for task in cut.tasks:
+            component = task.component
+            env = task.env(self.dims) if moving[component] else self.dims
+            key = (id(component), task.tile, *(env[s] for s in moving[component] if s in env))
+            if key not in made:
+                plan, place = make_plan(component, task.tile, env, rules[component], interleaved)
+                shared = plans.setdefault(plan.signature(), plan)
+                made[key] = Placement(shared, place.boxes, place.parts)
+            placements.append(made[key])
+        return placements, arrange(list(plans.values()), mode)
+
+
+class _Cut:
+    """A stage cut into tasks; `joined`: stores that share loads are worked on together."""
+
+    def __init__(self, stage: Stage, dims: Mapping[Symbol, int], joined: bool) -> None:
+        found: dict[Body, list[Component]] = {body: components_of(body, dims, joined) for body in stage.bodies}
+        self.components = [component for group in found.values() for component in group]
+        self.tasks = tasks_of(stage, found, dims)
+
+
+def _ways(cut: _Cut) -> list[tuple[bool, bool, Mode]]:
+    """Ways of using unified buffer, the fastest first: the copies of unrolled bodies in turn or one after another,
+    unchanging tensors kept or not, and how many frames loads and results have.
+    """
+    unrolled = any(loop.factor > 1 for component in cut.components for loop in component.body.loops)
+    ways = [(True, True, mode) for mode in MODES[:2]] if unrolled else []
+    ways += [(False, True, mode) for mode in MODES[:3]]
+    return ways + [(False, False, mode) for mode in MODES]
+
+
+def _repeats(symbol: Symbol) -> bool:
+    """Whether a loop may run more than once."""
+    return symbol.low is None or symbol.high is None or symbol.high > symbol.low
+
+
+def _nothing(node: Node) -> bool:
+    return False
+
+
+def _dims(trace: Trace, shapes: Mapping[str, tuple[int, ...]]) -> dict[Symbol, int]:
+    """The values of the dynamic dims."""
+    found: dict[Symbol, int] = {}
+    for node in trace.globals:
+        if node.name not in shapes:
+            continue
+        for size, given in zip(node.shape, shapes[node.name], strict=True):
+            if isinstance(size, SymbolicScalar):
+                ((symbol, _),) = size.terms
+                assert isinstance(symbol, Symbol)
+                found[symbol] = given
+    return found
+
+
+def lower(trace: Trace, shapes: Mapping[str, tuple[int, ...]], device: DeviceLike) -> Lowered:
+    """Lower a traced kernel for tensors of these shapes."""
+    return Lowered(trace, shapes, device)

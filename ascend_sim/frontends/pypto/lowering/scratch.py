@@ -1,0 +1,24 @@
+"""Unified buffer that an operation needs beside its operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ascend_sim.frontends.pypto.graph import Node
+from ascend_sim.frontends.pypto.lowering import reduce, vector
+from ascend_sim.frontends.pypto.lowering.layout import Ref
+from ascend_sim.frontends.pypto.lowering.operands import Operand
+
+_NONE = frozenset({"concat", "copy", "gathermask", "transpose", "interleave", "full"})
+
+
+def needed(node: Node, sizes: Sequence[int], refs: Sequence[Ref]) -> int:
+    """Bytes, for a result of `sizes`; `refs`: the result and the operands."""
+    if node.op in _NONE:
+        return 0
+    operands = [Operand(ref.dtype.asc, ref.offset, ref.strides, 1 << 30) for ref in refs]
+    if node.op in ("sum", "amax", "amin"):
+        axis = node.attrs["axis"]
+        of_source = [node.inputs[0].shape[axis] if a == axis else size for a, size in enumerate(sizes)]
+        return reduce.scratch_bytes(node, of_source, operands[1])
+    return vector.scratch_bytes(node, sizes, operands)

@@ -1,0 +1,193 @@
+"""How a body is cut into tiles.
+
+Stores of one shape and tile that share tensors are cut together (`Component`), by the tile shape that was set when the
+stored result was computed. An axis is cut only if a tile then does mostly work of its own: not where most of it (a sum
+over the axis, say) would be done again for every tile.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ascend_sim.frontends.pypto.graph import ALIASES, Node, Store
+from ascend_sim.frontends.pypto.lowering.bodies import Body
+from ascend_sim.frontends.pypto.lowering.demand import BLOCK_BYTES, is_leaf, needs_of
+from ascend_sim.frontends.pypto.regions import Box, overlap, volume
+from ascend_sim.frontends.pypto.symbols import Env, key_of
+
+Tile = tuple[int, ...]  # number of the tile along every axis
+
+
+@dataclass(eq=False, slots=True)
+class Write:
+    """A store and what it takes from unified buffer: the stored tensor, or a copy of it where it was only loaded."""
+
+    store: Store
+    source: Node
+
+
+@dataclass(eq=False, slots=True)
+class Component:
+    """Writes that are cut together. `cut` is the tile's size per axis (the whole extent where the axis is not cut)."""
+
+    body: Body
+    writes: list[Write]
+    shape: tuple[int, ...]
+    tile: tuple[int, ...]  # as set in the kernel, clipped to the shape
+    cut: tuple[int, ...] = ()
+    kept_whole: tuple[int, ...] = ()  # axes that the tile would have cut, but must not
+    splits: tuple[int, ...] = field(default=(0,))  # starts of separate boxes along the last axis
+
+    def tiles(self) -> Iterator[Tile]:
+        """The numbers of all tiles, last axis fastest."""
+        counts = [-(-extent // size) for extent, size in zip(self.shape, self.cut, strict=True)]
+        return itertools.product(*map(range, counts))
+
+    def counts(self) -> tuple[int, ...]:
+        return tuple(-(-extent // size) for extent, size in zip(self.shape, self.cut, strict=True))
+
+    def box(self, tile: Tile) -> Box:
+        """The part of the result that is a tile."""
+        return tuple(
+            (i * size, min((i + 1) * size, extent)) for i, size, extent in zip(tile, self.cut, self.shape, strict=True)
+        )
+
+    def boxes(self, tile: Tile) -> list[Box]:
+        """A tile, in pieces where a concat along the last axis joins rows inside a 32 B block."""
+        box = self.box(tile)
+        ends = (*self.splits[1:], self.shape[-1])
+        parts = [(*((0, n) for n in self.shape[:-1]), (a, b)) for a, b in zip(self.splits, ends, strict=True)]
+        found = [overlap(box, part) for part in parts]
+        return [part for part in found if part is not None]
+
+
+def tile_of(node: Node) -> tuple[int, ...] | None:
+    """The tile shape that a result was computed with: its own, or that of what it is another look at."""
+    while node.op in ALIASES and not is_leaf(node):
+        node = node.inputs[0]
+    return node.tile
+
+
+def components_of(body: Body, env: Env, joined: bool) -> list[Component]:
+    """A body's stores in groups that are cut alike, each with its tiles; `joined`: also those that share loads only."""
+    groups: list[Component] = []
+    below: dict[Node, set[Node]] = {}
+    for store in body.stores:
+        write = Write(store, _computed(store))
+        below[write.source] = {n for n in _ancestors(write.source) if n.computes or joined}
+        shape = write.source.shape
+        tile = tile_of(write.source)
+        if tile is None or len(tile) != len(shape):
+            tile = shape  # nothing is computed, or under another rank: as one piece
+        clipped = tuple(min(size, extent) for size, extent in zip(tile, shape, strict=True))
+        for group in groups:
+            shared = any(below[write.source] & below[other.source] for other in group.writes)
+            if shared and group.shape == shape and group.tile == clipped:
+                group.writes.append(write)
+                break
+        else:
+            groups.append(Component(body, [write], shape, clipped))
+    for group in groups:
+        _cut(group, env)
+    return groups
+
+
+def _computed(store: Store) -> Node:
+    """What is stored, as a result of the vector unit: what may be only loaded is copied."""
+    source = store.source
+    if not _may_be_loaded(source):
+        return source
+    return Node(
+        uid=(1 << 40) + source.uid,
+        op="copy",
+        inputs=(source,),
+        shape=source.shape,
+        dtype=source.dtype,
+        valid=source.valid,
+        tile=source.tile,
+        attrs={},
+        name=f"{source.name}_copy",
+        site=store.site,
+    )
+
+
+def _may_be_loaded(node: Node) -> bool:
+    """Whether some part of a tensor is a load, seen through aliases and joined pieces."""
+    if is_leaf(node):
+        return True
+    if node.op in ALIASES:
+        return _may_be_loaded(node.inputs[0])
+    return node.op == "concat" and any(_may_be_loaded(source) for source in node.inputs)
+
+
+def _ancestors(node: Node) -> set[Node]:
+    found = {node}
+    for source in node.inputs:
+        found |= _ancestors(source)
+    return found
+
+
+def _cut(group: Component, env: Env) -> None:
+    """Decide which axes are cut, and where the last axis falls apart."""
+    group.splits = tuple(sorted({0, *(place for write in group.writes for place in _misaligned(write.source))}))
+    group.cut = group.shape
+    whole = []
+    for axis, (size, extent) in enumerate(zip(group.tile, group.shape, strict=True)):
+        if size >= extent:
+            continue
+        cut = tuple(size if a == axis else s for a, s in enumerate(group.shape))
+        if _may_cut(group, cut, axis, env):
+            group.cut = tuple(size if a == axis else s for a, s in enumerate(group.cut))
+        else:
+            whole.append(axis)
+    group.kept_whole = tuple(whole)
+
+
+def _may_cut(group: Component, cut: tuple[int, ...], axis: int, env: Env) -> bool:
+    """Whether two neighbouring tiles share at most as much work as each has of its own, and a tile reads nothing that
+    another one overwrites.
+    """
+    trial = Component(group.body, group.writes, group.shape, group.tile, cut, (), group.splits)
+    first, second = (0,) * len(cut), tuple(int(a == axis) for a in range(len(cut)))
+    needs = [needs_of([(w.source, box) for w in trial.writes for box in trial.boxes(t)], env) for t in (first, second)]
+    own = shared = 0
+    for need in needs[0]:
+        if need.loaded:
+            stores = [store for store in group.body.stores if store.target is memory_of(need.node)]
+            if stores and not all(same_place(need.node, s) and need.box[axis][1] <= cut[axis] for s in stores):
+                return False
+            continue
+        again = [other.box for other in needs[1] if other.node is need.node]
+        common = sum(volume(part) for box in again if (part := overlap(need.box, box)))
+        shared += common
+        own += volume(need.box) - common
+    return shared <= own or own == shared == 0
+
+
+def memory_of(leaf: Node) -> Node:
+    """The global tensor behind a leaf."""
+    return leaf if leaf.is_global else leaf.inputs[0]
+
+
+def same_place(leaf: Node, store: Store) -> bool:
+    """Whether a leaf begins where a store writes, so that equal boxes of both are the same memory."""
+    offsets = leaf.attrs.get("offsets", (0,) * leaf.rank)
+    return [key_of(a) for a in offsets] == [key_of(b) for b in store.offsets]
+
+
+def _misaligned(node: Node) -> set[int]:
+    """Places along a result's last axis where a concat joins rows that are no whole number of 32 B blocks."""
+    if is_leaf(node) or not node.inputs:
+        return set()
+    if node.op == "concat":
+        starts = {at[-1] for at in node.attrs["places"]}
+        misaligned = {start for start in starts if start * node.dtype.itemsize % BLOCK_BYTES}
+        if misaligned:
+            return misaligned
+    if node.op in ALIASES or node.op in ("transpose", "interleave", "gathermask"):
+        return set()
+    if node.attrs.get("axis") == node.rank - 1:
+        return set()
+    return set().union(*(_misaligned(source) for source in node.inputs if source.shape[-1:] == node.shape[-1:]))
