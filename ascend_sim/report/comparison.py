@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ascend_sim.host.operator import Reference
+from ascend_sim.report.values import json_number
 
 Array = npt.NDArray[Any]
 
@@ -33,16 +34,11 @@ class Comparison:
         return {
             "name": self.name,
             "description": self.description,
-            "max_abs_error": _finite(self.max_abs_error),
-            "rms_error": _finite(self.rms_error),
-            "rms_ratio": None if self.rms_ratio is None else _finite(self.rms_ratio),
+            "max_abs_error": json_number(self.max_abs_error),
+            "rms_error": json_number(self.rms_error),
+            "rms_ratio": json_number(self.rms_ratio),
             "largest": self.largest,
         }
-
-
-def _finite(value: float) -> float | str:
-    """JSON has no infinity."""
-    return value if np.isfinite(value) else "inf"
 
 
 def compare_reference(reference: Reference, outputs: Mapping[str, Array], expected: Mapping[str, Array]) -> Comparison:

@@ -33,8 +33,8 @@ class Values:
             "checked": self.checked,
             "ok": self.ok,
             "exact": self.exact,
-            "max_abs_error": _finite(self.max_abs_error),
-            "max_rel_error": _finite(self.max_rel_error),
+            "max_abs_error": json_number(self.max_abs_error),
+            "max_rel_error": json_number(self.max_rel_error),
             "tolerance": self.tolerance,
         }
 
@@ -42,7 +42,7 @@ class Values:
 UNCHECKED = Values(False, None, None, None, None, None)
 
 
-def _finite(value: float | None) -> float | str | None:
+def json_number(value: float | None) -> float | str | None:
     """JSON has no infinity."""
     return value if value is None or np.isfinite(value) else "inf"
 

@@ -27,8 +27,6 @@ from .kernel_base import (
 )
 from .tiling import BLOCK_FP16, TILING_BYTES, length_bytes
 
-FP16_BYTES = 2
-
 
 class Parts:
     """Element offsets of x, its copies, and the result, which takes the place of the copy shifted right."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ascend_sim.host.atb import Status, check_inputs, refuse
-from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
+from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer
 
 from .checks import OP, check_q_seq_len, dim_check, param_check
 
@@ -106,11 +106,6 @@ def _warnings(heads: int, head_size: int, cores: int, covered: int, rows: int) -
             "kernel reads and writes past their end"
         )
     return found
-
-
-def tiles(q_seq_len: tuple[int, ...], rows_per_loop: int) -> int:
-    """Tiles that each core works through."""
-    return sum(ceil_div(length, rows_per_loop) for length in q_seq_len)
 
 
 def tiling_buffer(words: Sequence[Any]) -> npt.NDArray[np.uint8]:
