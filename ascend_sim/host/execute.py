@@ -59,6 +59,7 @@ def run_operator(
     cann: str = "",
     check: bool = True,
     reference: str = "",
+    caller: str = "",
 ) -> OperatorRun:
     """Run one call on `device`; outputs in place are the caller's own arrays, changed when this returns.
 
@@ -67,6 +68,7 @@ def run_operator(
     """
     bound = operator.bind_inputs(inputs)
     run = planned_run(operator, bound, attrs, device.soc, cann=cann)
+    run.caller = caller
     if device.values:
         _launch_with_values(run, bound, device, check, reference)
     else:

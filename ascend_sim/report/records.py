@@ -127,14 +127,11 @@ def summary(title: str, records: Sequence[OpRecord], style: Style = PLAIN) -> st
     return "\n".join(lines)
 
 
-def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table: the first column to the left, numbers to the right."""
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """A table: the first `left` columns flush left, the others, numbers, flush right."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     lines = []
     for row in (head, *rows):
-        cells = [
-            f"{row[0]:<{widths[0]}}",
-            *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)),
-        ]
-        lines.append("  ".join(cells).rstrip())
+        pairs = enumerate(zip(row, widths, strict=True))
+        lines.append("  ".join(f"{c:<{w}}" if i < left else f"{c:>{w}}" for i, (c, w) in pairs).rstrip())
     return "\n".join(lines)
