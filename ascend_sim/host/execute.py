@@ -10,7 +10,7 @@ from ascend_sim.asc.memory import DeviceArray
 from ascend_sim.host.arrays import Array, as_inputs, fresh_output
 from ascend_sim.host.device import Device, Launch
 from ascend_sim.host.operator import Call, Operator, Output
-from ascend_sim.host.planning import plan_run
+from ascend_sim.host.planning import plan, require_runnable
 from ascend_sim.host.tensors import TensorInfo, tensor_info
 from ascend_sim.host.tiling import Tiling
 from ascend_sim.soc import Soc
@@ -68,6 +68,7 @@ def run_operator(
     """
     bound = operator.bind_inputs(inputs)
     run = planned_run(operator, bound, attrs, device.soc, cann=cann)
+    require_runnable(operator, run.tiling)
     run.caller = caller
     if device.values:
         _launch_with_values(run, bound, device, check, reference)
@@ -79,9 +80,9 @@ def run_operator(
 def planned_run(
     operator: Operator, inputs: Mapping[str, Any], attrs: Mapping[str, Any], chip: Soc, *, cann: str = ""
 ) -> OperatorRun:
-    """A call that is checked and tiled but has not run yet; of `inputs` only shapes and dtypes matter."""
+    """A call that is checked and tiled but has not run yet, if it can; of `inputs` only shapes and dtypes matter."""
     infos = {name: tensor_info(name, value) for name, value in operator.bind_inputs(inputs).items()}
-    tiling = plan_run(operator, infos, attrs, chip, cann=cann)
+    tiling = plan(operator, infos, attrs, chip, cann=cann)
     return OperatorRun(operator, infos, operator.bind_attrs(attrs), tiling, [])
 
 

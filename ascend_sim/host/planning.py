@@ -92,9 +92,14 @@ def plan_run(
 ) -> Tiling:
     """`plan` for a call that is to run: one whose kernels cannot run raises `UnsupportedError`."""
     found = plan(operator, inputs, attrs, chip, cann=cann)
+    require_runnable(operator, found)
+    return found
+
+
+def require_runnable(operator: Operator, found: Tiling) -> None:
+    """Raise `UnsupportedError` for a tiling whose kernels cannot run."""
     if found.not_runnable:
         raise UnsupportedError(f"{operator.name}: {found.not_runnable}")
-    return found
 
 
 def infer_shapes(op: str | Operator, inputs: Mapping[str, Any], attrs: Mapping[str, Any] | None = None) -> list[Shape]:

@@ -8,7 +8,7 @@ where the rest is 16 bit).
 
 from __future__ import annotations
 
-from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
+from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
 from ..shared import reduce_key as reduce
 from ..shared.splits_arch35 import (
@@ -93,6 +93,7 @@ def _require_room(context: TilingContext, call: RopeCall, fits: bool, needed: in
         fits,
         f"rows of {call.dim} elements are too long: this template needs {needed} B of unified buffer, only "
         f"{context.ub_bytes} B are there",
+        DOES_NOT_FIT,
     )
 
 

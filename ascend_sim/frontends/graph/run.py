@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ascend_sim.asc.launch import current_device
-from ascend_sim.errors import AscendSimError, InputError
+from ascend_sim.errors import AscendSimError, InputError, TilingError
 from ascend_sim.frontends.graph.nodes import Edge, Node
 from ascend_sim.host.device import Device
 from ascend_sim.host.execute import OperatorRun, output_infos, run_operator
@@ -143,6 +143,8 @@ class _NodeTask:
         inputs = self.execution.take(node)
         try:
             run = run_operator(node.operator, inputs, node.attrs, device, check=False, caller=node.name)
+        except TilingError as error:
+            raise TilingError(f"node {node.name}: {error}", error.status) from error
         except AscendSimError as error:
             raise type(error)(f"node {node.name}: {error}") from error
         self.execution.keep(node, run)

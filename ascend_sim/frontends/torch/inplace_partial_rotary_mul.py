@@ -141,5 +141,7 @@ def _refuse_leaf(x: Tensor) -> None:
     """PyTorch's own refusal comes only after a Function's forward, when x has been changed already."""
     if x.is_leaf:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if torch.compiler.is_compiling():
+        return  # a trace cannot ask for views
     if x._is_view() and x._base is not None and x._base.is_leaf and x._base.requires_grad:
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")

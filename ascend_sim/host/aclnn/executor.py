@@ -28,6 +28,7 @@ from ascend_sim.host.device import Device
 from ascend_sim.host.execute import OperatorRun, launch, output_infos, planned_run
 from ascend_sim.host.memory import DeviceBuffer
 from ascend_sim.host.operator import Operator
+from ascend_sim.host.planning import require_runnable
 from ascend_sim.host.stream import Stream
 from ascend_sim.host.tensors import shape_text
 
@@ -79,12 +80,13 @@ def _plan(interface: Interface, operator: Operator, given: Mapping[str, Any]) ->
     inputs = {p.meaning: tensors[p.name].info for p in interface.of_kind("input") if p.name in tensors}
     try:
         run = planned_run(operator, inputs, attrs, device.soc)
+        _check_outputs(interface, run, tensors)
+        require_runnable(operator, run.tiling)
     except TilingError as error:
         raise RefusedError(_code(error, interface), str(error)) from error
     except UnsupportedError as error:
         raise RefusedError(Status.ACLNN_ERR_INNER_FIND_KERNEL_ERROR, str(error)) from error
     run.caller = interface.name
-    _check_outputs(interface, run, tensors)
     copies = tuple(name for name, value in tensors.items() if not value.is_contiguous)
     return OpExecutor(interface, device, tensors, run, run.tiling.workspace_bytes, copies=copies)
 

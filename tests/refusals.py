@@ -1,0 +1,469 @@
+"""Every refusal that the operators' pages document, with the code of the aclnn layer and what PyTorch's layer does.
+
+A row changes a good call in one place. `code` is aclnn's answer to its first phase. `torch` says where the PyTorch
+layer refuses the same call: "compile" (its own check, which a fake run meets already), "run" (what aclnn answers), or
+"" (it cannot be asked from there: null pointers, formats, memory that torch would not hand over).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+NULL, INVALID, TILING, NO_KERNEL = 161001, 161002, 561002, 561003
+Phase = Literal["compile", "run", ""]
+
+
+@dataclass(frozen=True)
+class Good:
+    """A call that passes the checks: shapes by the parameters' names in Python, attributes, the function in torch."""
+
+    interface: str
+    soc: str
+    shapes: Mapping[str, tuple[int, ...] | None]
+    attrs: Mapping[str, Any]
+    function: str
+    torch_attrs: Mapping[str, Any]
+    torch_names: Mapping[str, str] = field(default_factory=dict)  # parameters whose name in torch is another
+
+
+@dataclass(frozen=True)
+class Row:
+    """`shapes` and `dtypes` change tensors (None: no tensor at all), `attrs` attributes, `torch_attrs` those in torch
+    where they are written otherwise. `special` asks for what shapes cannot say.
+    """
+
+    good: str
+    what: str
+    code: int
+    torch: Phase
+    text: str
+    shapes: Mapping[str, tuple[int, ...] | None] = field(default_factory=dict)
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    torch_attrs: Mapping[str, Any] | None = None
+    special: Literal["", "format", "strides"] = ""
+
+    def __str__(self) -> str:
+        return f"{self.good}: {self.what}"
+
+
+X, COS = (2, 8, 2, 32), (2, 8, 1, 16)
+INPLACE = ({"x_ref": X, "cos": COS, "sin": COS}, {"rotary_mode": 1, "partial_slice": [8, 24]})
+INPLACE_TORCH = ({"rotary_mode": "interleave", "partial_slice": [8, 24]}, {"x_ref": "x", "cos": "r1", "sin": "r2"})
+QK = {"query_ref": (2, 8, 3, 64), "key_ref": (2, 8, 1, 64), "cos": (2, 8, 1, 64), "sin": (2, 8, 1, 64)}
+QK_TORCH = {"query_ref": "query", "key_ref": "key"}
+GRAD = {
+    "grad_query_embed": (2, 8, 3, 64),
+    "grad_key_embed": (2, 8, 1, 64),
+    "cos": (2, 8, 1, 64),
+    "sin": (2, 8, 1, 64),
+    "query_optional": (2, 8, 3, 64),
+    "key_optional": (2, 8, 1, 64),
+    "grad_query_out": (2, 8, 3, 64),
+    "grad_key_out": (2, 8, 1, 64),
+    "grad_cos_out": (2, 8, 1, 64),
+    "grad_sin_out": (2, 8, 1, 64),
+}
+ROTARY = {"x": (2, 8, 3, 64), "cos": (1, 8, 1, 64), "sin": (1, 8, 1, 64), "out": (2, 8, 3, 64)}
+ROTARY_GRAD = {
+    "dy": (2, 8, 3, 64),
+    "cos": (1, 8, 1, 64),
+    "sin": (1, 8, 1, 64),
+    "x_optional": (2, 8, 3, 64),
+    "dx_out": (2, 8, 3, 64),
+    "dcos_out": (1, 8, 1, 64),
+    "dsin_out": (1, 8, 1, 64),
+}
+
+GOOD: dict[str, Good] = {
+    "inplace A2": Good(
+        "aclnnInplacePartialRotaryMul", "ascend910b", *INPLACE, "inplace_partial_rotary_mul", *INPLACE_TORCH
+    ),
+    "inplace 950": Good(
+        "aclnnInplacePartialRotaryMul", "ascend950", *INPLACE, "inplace_partial_rotary_mul", *INPLACE_TORCH
+    ),
+    "inplace grad": Good(
+        "aclnnInplacePartialRotaryMulGrad",
+        "ascend950",
+        {"dy_ref": X, "cos": COS, "sin": COS},
+        {"rotary_mode": 1, "partial_slice": [8, 24]},
+        "inplace_partial_rotary_mul_backward",
+        INPLACE_TORCH[0],
+        {"dy_ref": "grad_output", "cos": "r1", "sin": "r2"},
+    ),
+    "inplace grad on A2": Good(
+        "aclnnInplacePartialRotaryMulGrad",
+        "ascend910b",
+        {"dy_ref": X, "cos": COS, "sin": COS},
+        {"rotary_mode": 1, "partial_slice": [8, 24]},
+        "inplace_partial_rotary_mul_backward",
+        INPLACE_TORCH[0],
+        {"dy_ref": "grad_output", "cos": "r1", "sin": "r2"},
+    ),
+    "apply A2": Good(
+        "aclnnApplyRotaryPosEmbV2",
+        "ascend910b",
+        QK,
+        {"layout": 1, "rotary_mode": "half"},
+        "apply_rotary_pos_emb",
+        {"layout": "BSND", "rotary_mode": "half"},
+        QK_TORCH,
+    ),
+    "apply 950": Good(
+        "aclnnApplyRotaryPosEmbV2",
+        "ascend950",
+        QK,
+        {"layout": 1, "rotary_mode": "half"},
+        "apply_rotary_pos_emb",
+        {"layout": "BSND", "rotary_mode": "half"},
+        QK_TORCH,
+    ),
+    "apply grad": Good(
+        "aclnnApplyRotaryPosEmbGrad",
+        "ascend950",
+        GRAD,
+        {"rotary_mode_optional": "half", "layout": 1},
+        "apply_rotary_pos_emb_grad",
+        {"rotary_mode": "half", "layout": 1},
+        {"query_optional": "query", "key_optional": "key"},
+    ),
+    "apply grad on A2": Good(
+        "aclnnApplyRotaryPosEmbGrad",
+        "ascend910b",
+        GRAD,
+        {"rotary_mode_optional": "half", "layout": 1},
+        "apply_rotary_pos_emb_grad",
+        {"rotary_mode": "half", "layout": 1},
+        {"query_optional": "query", "key_optional": "key"},
+    ),
+    "rotary": Good(
+        "aclnnRotaryPositionEmbedding",
+        "ascend910b",
+        ROTARY,
+        {"mode": 0},
+        "npu_rotary_mul",
+        {"rotary_mode": "half"},
+        {"x": "input", "cos": "r1", "sin": "r2"},
+    ),
+    "rotary grad": Good(
+        "aclnnRotaryPositionEmbeddingGrad",
+        "ascend910b",
+        ROTARY_GRAD,
+        {"mode": 0},
+        "npu_rotary_mul_backward",
+        {"rotary_mode": "half"},
+        {"dy": "grad", "cos": "r1", "sin": "r2", "x_optional": "input"},
+    ),
+}
+
+
+def both(**shapes: Any) -> dict[str, Any]:
+    """cos and sin alike."""
+    return {"cos": shapes["cos"], "sin": shapes["cos"]} | {k: v for k, v in shapes.items() if k != "cos"}
+
+
+def _inplace(good: str, first: str, code: int) -> list[Row]:
+    """What the pages of the operator and of its gradient have in common; `code` is theirs for shapes and modes."""
+    short = (2, 8, 1, 15)
+    return [
+        Row(good, "no first tensor", NULL, "", "Ref is a null pointer", shapes={first: None}),
+        Row(good, "no cos", NULL, "", "cos is a null pointer", shapes={"cos": None}),
+        Row(good, "no sin", NULL, "", "sin is a null pointer", shapes={"sin": None}),
+        Row(good, "dtype of the first", INVALID, "run", "are (float64, float32, float32)", dtypes={first: "float64"}),
+        Row(good, "dtypes of cos and sin", INVALID, "run", "float16, float32)", dtypes={"cos": "float16"}),
+        Row(good, "format", INVALID, "", "has format ACL_FORMAT_NCHW", special="format"),
+        Row(good, "not contiguous", INVALID, "run", "is not contiguous", special="strides"),
+        Row(
+            good,
+            "half mode",
+            code,
+            "compile",
+            "rotary_mode is ",
+            attrs={"rotary_mode": 0},
+            torch_attrs={"rotary_mode": "half"},
+        ),
+        Row(good, "slice of one", code, "compile", "partial_slice has 1 entries", attrs={"partial_slice": [8]}),
+        Row(
+            good, "slice of three", code, "compile", "partial_slice has 3 entries", attrs={"partial_slice": [0, 8, 16]}
+        ),
+        Row(good, "slice before 0", code, "run", "start must not be negative", attrs={"partial_slice": [-2, 14]}),
+        Row(good, "slice behind D", code, "run", "end must not exceed", attrs={"partial_slice": [18, 34]}),
+        Row(
+            good,
+            "odd slice",
+            code,
+            "run",
+            "the length must be even",
+            shapes=both(cos=short),
+            attrs={"partial_slice": [8, 23]},
+        ),
+        Row(good, "cos of another length", code, "run", "16", shapes=both(cos=(2, 8, 1, 14))),
+        Row(
+            good,
+            "cos and sin of two shapes",
+            code,
+            "run",
+            "they must have the same shape",
+            shapes={"sin": (2, 1, 1, 16)},
+        ),
+        Row(good, "first with 3 dims", code, "compile", "dims", shapes={first: (2, 8, 32)}),
+        Row(good, "cos with 3 dims", code, "run", "all must have 4", shapes=both(cos=(2, 8, 16))),
+        Row(good, "D over 1024", code, "run", "must not exceed 1024", shapes={first: (2, 8, 2, 1026)}),
+        Row(good, "no broadcast", code, "run", "cos and sin ", shapes=both(cos=(2, 3, 1, 16))),
+    ]
+
+
+def _inplace_forward(good: str) -> list[Row]:
+    return [
+        *_inplace(good, "x_ref", INVALID),
+        Row(
+            good,
+            "more precise x",
+            INVALID,
+            "run",
+            "are (float32, float16, float16)",
+            dtypes={"cos": "float16", "sin": "float16"},
+        ),
+        Row(
+            good,
+            "slice ends before it begins",
+            INVALID,
+            "run",
+            "end must not lie before start",
+            attrs={"partial_slice": [24, 8]},
+        ),
+        Row(good, "odd D", INVALID, "run", "so it must be even", shapes={"x_ref": (2, 8, 2, 33)}),
+        Row(good, "empty x", INVALID, "run", "must be positive", shapes={"x_ref": (2, 0, 2, 32)}),
+    ]
+
+
+def _apply(good: str) -> list[Row]:
+    query, cos, empty = (2, 8, 3, 64), (2, 8, 1, 64), "are not supported" if "A2" in good else "must be positive"
+    odd = both(query_ref=(2, 8, 3, 63), key_ref=(2, 8, 1, 63), cos=(2, 8, 1, 63))
+    rows = [
+        Row(good, f"no {name}", NULL, "", f"{c_name} is a null pointer", shapes={name: None})
+        for name, c_name in (("query_ref", "queryRef"), ("key_ref", "keyRef"), ("cos", "cos"), ("sin", "sin"))
+    ]
+    return [
+        *rows,
+        Row(good, "dtypes", INVALID, "run", "are (float32, float16, float32, float32)", dtypes={"key_ref": "float16"}),
+        Row(good, "dtype", INVALID, "run", "are (float64", dtypes=dict.fromkeys(QK, "float64")),
+        Row(good, "format", INVALID, "", "has format ACL_FORMAT_NCHW", special="format"),
+        Row(good, "layout 5", INVALID, "compile", "layout is ", attrs={"layout": 5}, torch_attrs={"layout": "NBSD"}),
+        Row(good, "unknown mode", INVALID, "compile", "is 'third'", attrs={"rotary_mode": "third"}),
+        Row(
+            good,
+            "cos and sin of two shapes",
+            INVALID,
+            "run",
+            "they must have the same shape",
+            shapes={"sin": (1, 8, 1, 64)},
+        ),
+        Row(good, "cos with heads", INVALID, "run", "head", shapes=both(cos=(2, 8, 3, 64))),
+        Row(good, "other positions", INVALID, "run", "positions must agree", shapes={"key_ref": (2, 7, 1, 64)}),
+        Row(good, "other batches", INVALID, "run", "batches", shapes={"key_ref": (3, 8, 1, 64)}),
+        Row(good, "3 dims in BSND", INVALID, "run", "query ", shapes={"query_ref": query[1:]}),
+        Row(good, "empty", INVALID, "compile", empty, shapes={"key_ref": (2, 8, 0, 64)}),
+        Row(good, "odd D", INVALID, "run", "last dim", shapes=odd),
+        Row(good, "cos wider than query", INVALID, "run", "last dim", shapes=both(cos=(*cos[:3], 128))),
+    ]
+
+
+APPLY_A2 = [
+    Row("apply A2", "SBND", INVALID, "run", "layout is 2", attrs={"layout": 2}, torch_attrs={"layout": "SBND"}),
+    Row("apply A2", "BNSD", INVALID, "run", "layout is 3", attrs={"layout": 3}, torch_attrs={"layout": "BNSD"}),
+    Row("apply A2", "D of 32", INVALID, "run", "must be 64 or 128", shapes={n: (*s[:3], 32) for n, s in QK.items()}),
+    Row("apply A2", "cos broadcast over B", INVALID, "run", "batches must agree", shapes=both(cos=(1, 8, 1, 64))),
+    Row(
+        "apply A2",
+        "ub_required over UB",
+        TILING,
+        "run",
+        "only 196352 B are there",
+        shapes={"query_ref": (2, 8, 127, 128), "key_ref": (2, 8, 127, 128), **both(cos=(2, 8, 1, 128))},
+    ),
+]
+APPLY_950 = [
+    Row(
+        "apply 950",
+        "D over 1024",
+        INVALID,
+        "run",
+        "must not exceed 1024",
+        shapes={n: (*s[:3], 1026) for n, s in QK.items()},
+    ),
+    Row(
+        "apply 950",
+        "quarters of 62",
+        INVALID,
+        "run",
+        "must be a multiple of 4",
+        shapes={n: (*s[:3], 62) for n, s in QK.items()},
+        attrs={"rotary_mode": "quarter"},
+    ),
+]
+
+
+def _grad_shapes(change: Any) -> dict[str, Any]:
+    """`change` applied to every tensor of the gradient's call."""
+    return {name: change(shape) for name, shape in GRAD.items()}
+
+
+def _apply_grad() -> list[Row]:
+    good, q, k, c = "apply grad", (2, 8, 3, 64), (2, 8, 1, 64), (2, 8, 1, 64)
+    required = {
+        "grad_query_embed": "gradQueryEmbed",
+        "grad_key_embed": "gradKeyEmbed",
+        "cos": "cos",
+        "sin": "sin",
+        "grad_query_out": "gradQueryOut",
+        "grad_key_out": "gradKeyOut",
+    }
+    return [
+        *(Row(good, f"no {n}", NULL, "", f"{t} is a null pointer", shapes={n: None}) for n, t in required.items()),
+        Row(good, "dtype", INVALID, "compile", "float64", dtypes=dict.fromkeys(GRAD, "float64")),
+        *(
+            Row(good, f"dtype of {name}", INVALID, "compile", "float16", dtypes={name: "float16"})
+            for name in ("grad_key_embed", "cos", "sin", "query_optional", "key_optional")
+        ),
+        Row(good, "dtype of an output", INVALID, "", "gradKeyOut is float16", dtypes={"grad_key_out": "float16"}),
+        Row(good, "format", INVALID, "", "has format ACL_FORMAT_NCHW", special="format"),
+        Row(good, "query alone", INVALID, "compile", "both", shapes={"key_optional": None}),
+        Row(good, "key alone", INVALID, "compile", "both", shapes={"query_optional": None}),
+        Row(
+            good,
+            "interleave",
+            INVALID,
+            "compile",
+            "rotary_mode is 'interleave'",
+            attrs={"rotary_mode_optional": "interleave"},
+            torch_attrs={"rotary_mode": "interleave"},
+        ),
+        Row(good, "layout 5", INVALID, "compile", "layout is 5", attrs={"layout": 5}),
+        Row(good, "layout 3, reserved", INVALID, "run", "layout is 3", attrs={"layout": 3}),
+        Row(good, "TND with 4 dims", INVALID, "compile", "TND goes with 3 dims", attrs={"layout": 4}),
+        Row(
+            good, "2 dims", INVALID, "compile", "dims", shapes={"grad_query_embed": (8, 64), "grad_query_out": (8, 64)}
+        ),
+        Row(
+            good,
+            "another query",
+            INVALID,
+            "compile",
+            "must have the same shape",
+            shapes={"query_optional": (2, 8, 4, 64)},
+        ),
+        Row(
+            good, "another key", INVALID, "compile", "must have the same shape", shapes={"key_optional": (2, 8, 2, 64)}
+        ),
+        Row(good, "cos and sin of two shapes", INVALID, "run", "same shape", shapes={"sin": (1, 8, 1, 64)}),
+        Row(
+            good,
+            "cos with heads",
+            INVALID,
+            "run",
+            "one head",
+            shapes={**both(cos=q), "grad_cos_out": q, "grad_sin_out": q},
+        ),
+        Row(
+            good,
+            "other positions of key",
+            INVALID,
+            "run",
+            "all dims but that of the heads",
+            shapes=dict.fromkeys(("grad_key_embed", "key_optional", "grad_key_out"), (2, 7, 1, 64)),
+        ),
+        Row(
+            good,
+            "other positions of cos",
+            INVALID,
+            "run",
+            "cos must have the positions of grad_query_embed",
+            shapes=dict.fromkeys(("cos", "sin", "grad_cos_out", "grad_sin_out"), (2, 7, 1, 64)),
+        ),
+        Row(
+            good,
+            "other batches of cos",
+            INVALID,
+            "run",
+            "cos must have one batch or those",
+            shapes=dict.fromkeys(("cos", "sin", "grad_cos_out", "grad_sin_out"), (3, 8, 1, 64)),
+        ),
+        Row(good, "D over 1024", INVALID, "run", "must not exceed 1024", shapes=_grad_shapes(lambda s: (*s[:3], 1026))),
+        Row(good, "odd D", INVALID, "run", "must be even", shapes=_grad_shapes(lambda s: (*s[:3], 63))),
+        Row(
+            good,
+            "empty",
+            INVALID,
+            "compile",
+            "every dim must be positive",
+            shapes=_grad_shapes(lambda s: (2, 0, *s[2:])),
+        ),
+        Row(good, "shape of an output", INVALID, "", "gradQueryOut is (2, 8, 1, 64)", shapes={"grad_query_out": k}),
+        Row(
+            good, "shape of an optional output", INVALID, "", "gradSinOut is (2, 8, 3, 64)", shapes={"grad_sin_out": q}
+        ),
+        Row(good, "output not contiguous", INVALID, "", "gradQueryOut is not contiguous", special="strides"),
+        Row("apply grad on A2", "chip", NO_KERNEL, "run", "it exists on ascend950", shapes={"cos": c}),
+    ]
+
+
+def _rotary(good: str, first: str, outs: tuple[str, ...]) -> list[Row]:
+    """The pages of the operator and of its gradient are alike."""
+    names = GOOD[good].shapes
+    wide = {name: (*shape[:3], 898) for name, shape in names.items() if shape}
+    odd = {name: (*shape[:3], 63) for name, shape in names.items() if shape}
+    required = [name for name in names if "optional" not in name]
+    return [
+        *(Row(good, f"no {name}", NULL, "", "is a null pointer", shapes={name: None}) for name in required),
+        Row(good, "dtype", INVALID, "run", "are (float64", dtypes=dict.fromkeys(names, "float64")),
+        Row(good, "dtype of an output", INVALID, "", "is float16; it must be float32", dtypes={outs[0]: "float16"}),
+        Row(good, "format", INVALID, "", "has format ACL_FORMAT_NCHW", special="format"),
+        Row(good, "mode 4", TILING, "compile", "mode is ", attrs={"mode": 4}, torch_attrs={"rotary_mode": "fifth"}),
+        Row(good, "cos and sin of two shapes", TILING, "run", "same shape", shapes={"sin": (2, 8, 1, 64)}),
+        Row(
+            good,
+            "no broadcast",
+            TILING,
+            "run",
+            "each dim of cos but the last must be 1 or that of ",
+            shapes=both(cos=(1, 5, 1, 64)),
+        ),
+        Row(good, "2 dims", TILING, "compile", "dims", shapes={first: (8, 64), outs[0]: (8, 64)}),
+        Row(good, "D over 896", TILING, "run", "at most 896", shapes=wide),
+        Row(good, "odd D", TILING, "run", "must be even", shapes=odd),
+        Row(good, "shape of an output", TILING, "", "it must be (2, 8, 3, 64)", shapes={outs[0]: (2, 8, 1, 64)}),
+        Row(good, "output not contiguous", INVALID, "", "is not contiguous", special="strides"),
+    ]
+
+
+ROWS: list[Row] = [
+    *_inplace_forward("inplace A2"),
+    *_inplace_forward("inplace 950"),
+    Row("inplace A2", "cos broadcast over B", INVALID, "run", "dim 0 must agree", shapes=both(cos=(1, 8, 1, 16))),
+    Row(
+        "inplace A2", "cos with heads", INVALID, "run", "dim 2 of cos and sin must be 1", shapes=both(cos=(2, 8, 2, 16))
+    ),
+    *_inplace("inplace grad", "dy_ref", TILING),
+    Row(
+        "inplace grad",
+        "quarter",
+        TILING,
+        "compile",
+        "only 1 (interleave) is supported",
+        attrs={"rotary_mode": 2},
+        torch_attrs={"rotary_mode": "quarter"},
+    ),
+    Row("inplace grad on A2", "chip", NO_KERNEL, "run", "it exists on ascend950"),
+    *_apply("apply A2"),
+    *APPLY_A2,
+    *_apply("apply 950"),
+    *APPLY_950,
+    *_apply_grad(),
+    *_rotary("rotary", "x", ("out",)),
+    *_rotary("rotary grad", "dy", ("dx_out", "dcos_out", "dsin_out")),
+    Row("rotary grad", "x of another shape", TILING, "run", "same shape", shapes={"x_optional": (2, 8, 1, 64)}),
+    Row("rotary grad", "dtype of x", INVALID, "run", "float16", dtypes={"x_optional": "float16"}),
+]
