@@ -50,9 +50,9 @@ class Op:
 
     `queue`: which pipe's queue it waits in, -1 for the scalar unit's own. `issue`: scalar cycles before it is
     dispatched. `lead`, `occupancy`, `tail`: vector cycles in front of, in, and behind the pipe; of a scalar access,
-    `occupancy` when it hits and `tail` more when it misses. `touches`, `writes`: bits of UB blocks. `flag`: event times
-    1024 plus id. `work`: the record's, for transfers and scalar accesses. `nbytes`, `footprints`: of a transfer; the
-    latter by its offset in an L2 line.
+    `occupancy` when it hits and `tail` more when it misses; of a transfer, `occupancy` is what its rows take at least.
+    `touches`, `writes`: bits of UB blocks. `flag`: event times 1024 plus id. `work`: the record's, for transfers and
+    scalar accesses. `nbytes`, `footprints`: of a transfer; the latter by its offset in an L2 line.
     """
 
     __slots__ = (
@@ -94,6 +94,7 @@ class CostModel:
         timing = soc.require_timing()
         self.scalar = timing.scalar
         self.vector = timing.vector
+        self.memory = timing.memory
         self.banks = BankModel.of(soc.ub.banks, timing.vector.write_delay_cycles)
         calls = timing.scalar.calls
         self.call_cycles = {kind: int(getattr(calls, f"{kind.name.lower()}_cycles")) for kind in ScalarCall}
@@ -193,7 +194,11 @@ class CostModel:
 
     def _copy(self, instr: Instr) -> Op:
         op = self._op(instr, COPY, instr.pipe, self.scalar.copy_issue_cycles)
-        op.nbytes = op.work.nbytes
+        work = instr.work
+        assert isinstance(work, CopyWork)
+        op.nbytes = work.nbytes
+        if work.blocks > 1 and work.gm_pitch_bytes != work.block_bytes:
+            op.occupancy = work.blocks * self.memory.row_cycles
         op.writes = block_bits(instr.writes)
         op.touches = op.writes | block_bits(instr.reads)
         return op

@@ -41,7 +41,7 @@ class Memory:
     def __init__(self, soc: Soc, clock: Clock, l2: L2, cores: int) -> None:
         timing = soc.require_timing().memory
         self.load_latency_cycles = timing.load_latency_cycles
-        self.load_miss_latency_cycles = timing.load_miss_latency_cycles
+        self.load_miss_latency_cycles = max(1, round(timing.load_miss_latency_ns * soc.clock_mhz / 1000))
         self.store_latency_cycles = timing.store_latency_cycles
         self.clock = clock
         self.l2 = l2
@@ -49,9 +49,10 @@ class Memory:
         self.counters = MemoryCounters()
         fastest = max(timing.port_load_bytes_per_cycle, timing.port_store_bytes_per_cycle)
         self.l2_channel = Channel(clock, timing.l2_bytes_per_cycle_per_aic * soc.cores.aic, fastest, eager=False)
-        self.hbm = Channel(clock, hbm_bytes_per_cycle(soc), timing.hbm_load_bytes_per_cycle_per_core, eager=True)
-        ratio = timing.hbm_store_bytes_per_cycle_per_core / timing.hbm_load_bytes_per_cycle_per_core
-        self.store_weight = max(1, int(WEIGHT * ratio))
+        alone = timing.hbm_load_gbps_per_core * 1000 / soc.clock_mhz
+        self.hbm = Channel(clock, hbm_bytes_per_cycle(soc), alone, eager=True)
+        self.write_weight = round(WEIGHT * timing.hbm_write_cost_ratio)
+        self.store_pace = max(1, round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core))
         rates = PortRates(timing)
         self.ports = [Port(clock, rates, self.l2_channel) for _ in range(cores)]
 
@@ -72,15 +73,17 @@ class Engine:
     """A core's engine for loads or stores (`side`). `done(cycle, latency)`: the engine is free in `cycle`, the last
     byte has arrived `latency` cycles later."""
 
-    __slots__ = ("_address", "_alarm", "_memory", "_now", "_op", "_port", "_transfer", "side")
+    __slots__ = ("_address", "_alarm", "_done", "_late", "_memory", "_now", "_op", "_port", "_transfer", "side")
 
     def __init__(self, memory: Memory, core: int, side: int, done: Callable[[int, int], None]) -> None:
         self.side = side
         self._memory = memory
         self._port = memory.ports[core]
-        self._transfer = Transfer(done)
+        self._done = done
+        self._transfer = Transfer(self._moved)
         arrive = self._load if side == LOAD else self._store
         self._alarm = Alarm(memory.clock, arrive, 1 + 2 * core + side)
+        self._late = Alarm(memory.clock, self._rows_taken)
 
     def begin(self, cycle: int, op: Op, address: int) -> None:
         """Begin the transfer `op` at GM byte `address` in `cycle`; the engine must be free."""
@@ -115,7 +118,7 @@ class Engine:
         weight = WEIGHT
         if displaced:
             counters.hbm_written_bytes += displaced * PIECE_BYTES
-            weight += WEIGHT * displaced // missing
+            weight += memory.write_weight * displaced // missing
         memory.hbm.add(now, nbytes, weight, transfer)
 
     def _store(self, _event: simpy.Event) -> None:
@@ -133,8 +136,20 @@ class Engine:
         self._pass(now, moved, moved * 2 if op.work.atomic else moved)  # an atomic store reads what it adds to
         if displaced:
             counters.hbm_written_bytes += displaced * PIECE_BYTES
-            weight = memory.store_weight
-            memory.hbm.add(now, displaced * PIECE_BYTES * WEIGHT // weight, weight, transfer)
+            pace = memory.store_pace  # how much faster than a load it goes when alone, in 1/WEIGHT
+            weight = pace * memory.write_weight // WEIGHT
+            memory.hbm.add(now, displaced * PIECE_BYTES * WEIGHT // pace, weight, transfer)
+
+    def _moved(self, cycle: int, latency_cycles: int) -> None:
+        """All bytes have passed; the engine may still be busy with the rows."""
+        earliest = self._now + self._op.occupancy
+        if cycle < earliest:
+            self._late.at(earliest)
+        else:
+            self._done(cycle, latency_cycles)
+
+    def _rows_taken(self, _event: simpy.Event) -> None:
+        self._done(self._now + self._op.occupancy, self._transfer.latency_cycles)
 
     def _pass(self, now: int, port_bytes: int, l2_bytes: int) -> None:
         self._transfer.in_l2 = True

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from ascend_sim.soc.base import Bytes, Count, Rate, Section
+from ascend_sim.soc.base import Count, Rate, Section
 
 Cycles = Annotated[int, Field(ge=0)]
 """A whole number of cycles."""
@@ -161,23 +161,24 @@ class MemoryTiming(Section):
     The transfer engine takes one instruction after the other: `issue_gap_cycles` plus the time that its bytes take,
     which is decided by the tightest of the core's port (`port_*`; `port_total` when loads and stores run at once), the
     L2 that all cores share, and for what L2 does not hold the HBM rate, of which one core alone gets at most
-    `hbm_*_bytes_per_cycle_per_core`. The last byte then takes the latency. `hbm_efficiency_ratio` is the share of the
-    memory's own rate that is reached. GM is touched in pieces of `piece_bytes`.
+    `hbm_*_gbps_per_core`. Rows apart from each other take at least `row_cycles` each. The last byte then takes the
+    latency. `hbm_efficiency_ratio` is the share of the memory's own rate that loads alone reach; what is written back
+    takes `hbm_write_cost_ratio` as long as what is loaded.
     """
 
     issue_gap_cycles: SomeCycles
     load_latency_cycles: SomeCycles
-    load_miss_latency_cycles: SomeCycles
+    load_miss_latency_ns: Rate
     store_latency_cycles: SomeCycles
-    piece_bytes: Bytes
-    piece_cycles: Cycles
+    row_cycles: Cycles
     port_load_bytes_per_cycle: Rate
     port_store_bytes_per_cycle: Rate
     port_total_bytes_per_cycle: Rate
     l2_bytes_per_cycle_per_aic: Rate
-    hbm_load_bytes_per_cycle_per_core: Rate
-    hbm_store_bytes_per_cycle_per_core: Rate
+    hbm_load_gbps_per_core: Rate
+    hbm_store_gbps_per_core: Rate
     hbm_efficiency_ratio: Share
+    hbm_write_cost_ratio: Annotated[float, Field(ge=1)]
 
 
 class LaunchTiming(Section):

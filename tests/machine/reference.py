@@ -90,9 +90,10 @@ class PlainMemory:
         if work.to_ub:
             missing = first
             passed = foot.moved_bytes * (foot.pieces - missing) // foot.pieces
-            moving.latency = timing.load_miss_latency_cycles if missing else timing.load_latency_cycles
+            miss = round(timing.load_miss_latency_ns * self.soc.clock_mhz / 1000)
+            moving.latency = miss if missing else timing.load_latency_cycles
             if missing:
-                weight = WEIGHT + WEIGHT * displaced // missing
+                weight = WEIGHT + round(WEIGHT * timing.hbm_write_cost_ratio) * displaced // missing
                 self.stage(self.in_hbm, Flow(moving, missing * PIECE_BYTES * UNIT, weight))
             through_l2 = passed
         else:
@@ -100,9 +101,9 @@ class PlainMemory:
             through_l2 = passed * 2 if work.atomic else passed
             moving.latency = timing.store_latency_cycles
             if displaced:
-                ratio = timing.hbm_store_bytes_per_cycle_per_core / timing.hbm_load_bytes_per_cycle_per_core
-                weight = int(WEIGHT * ratio)
-                self.stage(self.in_hbm, Flow(moving, displaced * PIECE_BYTES * WEIGHT // weight * UNIT, weight))
+                pace = round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core)
+                weight = pace * round(WEIGHT * timing.hbm_write_cost_ratio) // WEIGHT
+                self.stage(self.in_hbm, Flow(moving, displaced * PIECE_BYTES * WEIGHT // pace * UNIT, weight))
         if passed:
             self.stage(self.in_l2, Flow(moving, through_l2 * UNIT))
             assert (moving.core, moving.side) not in self.ports
@@ -123,7 +124,7 @@ class PlainMemory:
             flow.got += half if both else (load, store)[side]
         fastest = int(max(timing.port_load_bytes_per_cycle, timing.port_store_bytes_per_cycle) * UNIT)
         self.share(self.in_l2, int(timing.l2_bytes_per_cycle_per_aic * soc.cores.aic * UNIT), fastest)
-        alone = int(timing.hbm_load_bytes_per_cycle_per_core * UNIT)
+        alone = int(timing.hbm_load_gbps_per_core * 1000 / soc.clock_mhz * UNIT)
         self.share(self.in_hbm, int(hbm_bytes_per_cycle(soc) * UNIT), alone)
         for place, flow in list(self.ports.items()):
             if flow.got >= flow.need:
@@ -203,7 +204,8 @@ class Queue:
                 self.begin(entry)
                 self.free = self.core.end[entry.index] = self.env.now + self.hold
             else:
-                yield from self.until(self.drained)
+                if self.number == k.V:  # transfers move their bytes in order anyway
+                    yield from self.until(self.drained)
                 self.begin(entry)
                 self.written.clear()
                 self.free = self.core.end[entry.index] = self.env.now + self.hold
@@ -232,7 +234,9 @@ class Queue:
         moving = Moving(self.core.number, 0 if self.number == k.MTE2 else 1, entry.op, entry.address, done)
         moving.arrived = self.env.now
         self.core.memory.request(moving)
+        begun = self.env.now
         latency = yield done
+        yield from self.until(begun + entry.op.occupancy)  # rows take their time
         self.core.end[entry.index] = self.env.now + latency
         self.drained = max(self.drained, self.env.now + latency)
         self.free = self.env.now + self.core.timing.memory.issue_gap_cycles

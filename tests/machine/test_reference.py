@@ -126,7 +126,7 @@ def test_machine_equals_the_plain_one(launch):
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=1000)
+@settings(SETTINGS, max_examples=400)
 @given(launches())
 def test_machine_equals_the_plain_one_on_many_programs(launch):
     compare(*launch)

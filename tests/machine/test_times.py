@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from ascend_sim.machine import Machine
@@ -62,8 +64,8 @@ def test_bank_conflict_doubles_the_repeats():
 def test_scalar_calls_delay_the_dispatch():
     block = BlockBuilder(0).call(ScalarCall.ALLOC_TENSOR, ScalarCall.SET_GLOBAL_BUFFER).load(0, 0, 1024)
     line = run(block).cores[0]
-    assert line.dispatch[0] == BEGIN + 16 + 16 + COPY
-    assert line.scalar_cycles == BEGIN + 48 + T.scalar.epilogue_cycles
+    assert line.dispatch[0] == BEGIN + 14 + 14 + COPY
+    assert line.scalar_cycles == BEGIN + 28 + COPY + T.scalar.epilogue_cycles
 
 
 def test_a_load_held_by_l2_and_one_from_hbm():
@@ -71,7 +73,8 @@ def test_a_load_held_by_l2_and_one_from_hbm():
     warm = run(BlockBuilder(0).load(0, 0, 16384)).cores[0]
     assert warm.end[0] - warm.start[0] == 16384 // 128 + memory.load_latency_cycles
     cold = run(BlockBuilder(0).load(0, 0, 16384), l2="cold").cores[0]
-    assert cold.end[0] - cold.start[0] == -(-16384 // 48) + memory.load_miss_latency_cycles
+    alone, latency = memory.hbm_load_gbps_per_core / 1.65, round(memory.load_miss_latency_ns * 1.65)
+    assert cold.end[0] - cold.start[0] == math.ceil(16384 / alone) + latency
 
 
 def test_loads_follow_each_other_by_gap_and_bytes():
