@@ -16,15 +16,27 @@ def simulate(row: Row, chip: Soc | None = None) -> Sample:
     L2 is as the row says: warm as the same launch just before left it, or empty. Medians of many launches are one
     launch here: all are alike. Raises `InputError` when the launch does not have the row's number of blocks.
     """
-    device = Device(chip or load(row.soc), values=False, l2=row.l2, echo=False)
+    soc = chip or load(row.soc)
+    device = Device(soc, values=False, l2=row.l2, launch_kind=row.launch_kind, echo=False)
     case = build(row)
 
     def run(limit: int) -> Launch:
         with device:
             case.launch(limit)
-        return device.launches.pop()
+        launch = device.launches.pop()
+        if row.protocol == "P3":
+            _as_in_a_graph(launch, soc)
+        return launch
 
     found = sample(run, case.tiles, case.core_bound, case.period, case.heavy)
     if row.block_dim not in (None, found.blocks):
         raise InputError(f"row {row.id!r} ran on {row.block_dim} blocks, its kernel is launched on {found.blocks}")
     return found
+
+
+def _as_in_a_graph(launch: Launch, soc: Soc) -> None:
+    """Make Task Duration the time from one launch of a captured graph to the next (see `LaunchTiming`)."""
+    timing = soc.require_timing()
+    between_us = timing.launch.graph_us + timing.launch.graph_us_per_block * launch.program.block_dim
+    staggered = timing.launch.stagger_cycles * (len(launch.timeline.cores) - 1)
+    launch.timeline.launch_us = between_us - launch.timeline.to_us(timing.scalar.prologue_cycles + staggered)

@@ -14,7 +14,7 @@ from ascend_sim.asc.output import OutputFilter
 from ascend_sim.errors import InputError
 from ascend_sim.host.memory import DeviceMemory
 from ascend_sim.host.stream import Stream
-from ascend_sim.machine import Machine
+from ascend_sim.machine import LaunchKind, Machine
 from ascend_sim.program import Program
 from ascend_sim.soc import Soc, load
 from ascend_sim.timeline import Timeline
@@ -53,7 +53,8 @@ class Device:
 
     `soc` is a name ("ascend910b", "Ascend910B4") or a loaded chip. `values=False` records and times without computing.
     `l2` says whether launches find their operands in L2 ("warm": what earlier launches left) or not ("cold": emptied
-    before each launch). `core_filter` limits what kernels print to these blocks; `echo=False` keeps it from stdout
+    before each launch). `launch_kind`: a launch that does not follow others of its kernel "back_to_back" starts cold.
+    `core_filter` limits what kernels print to these blocks; `echo=False` keeps it from stdout
     (`Launch.output` has it all the same). `block_order` runs the blocks in another order, which changes no result.
     `timing=False` leaves the timeline of every launch empty, for those who only want the values. `observers` are called
     with every operator run on the device, once it is done.
@@ -65,6 +66,7 @@ class Device:
         *,
         values: bool = True,
         l2: L2State = "warm",
+        launch_kind: LaunchKind = "back_to_back",
         core_filter: int | Collection[int] | None = None,
         echo: bool = True,
         block_order: Sequence[int] | None = None,
@@ -75,6 +77,7 @@ class Device:
             raise InputError(f"l2 {l2!r}: allowed are 'warm' and 'cold'")
         self.values = values
         self.l2: L2State = l2
+        self.launch_kind: LaunchKind = launch_kind
         self.cores = None if core_filter is None else _blocks(core_filter)
         self.echo = echo
         self.block_order = block_order
@@ -143,7 +146,11 @@ class Device:
     def complete(self, program: Program, session: Session, begun: tuple[float, bool]) -> None:
         """Time what was recorded and keep it."""
         recorded = time.perf_counter()
-        timeline = self.machine.run(program, l2=self.l2) if self.timing else Timeline(self.soc.clock_mhz, [], 0, 0.0)
+        timeline = (
+            self.machine.run(program, self.l2, self.launch_kind)
+            if self.timing
+            else Timeline(self.soc.clock_mhz, [], 0, 0.0)
+        )
         start, collecting = begun
         if collecting:
             gc.enable()

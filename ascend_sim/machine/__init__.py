@@ -5,6 +5,6 @@ GM transfers and SyncAll, lives on SimPy's clock. Times are whole cycles, and th
 whatever the order of its blocks.
 """
 
-from ascend_sim.machine.device import Machine
+from ascend_sim.machine.device import LaunchKind, Machine
 
-__all__ = ["Machine"]
+__all__ = ["LaunchKind", "Machine"]

@@ -50,9 +50,9 @@ class Op:
 
     `queue`: which pipe's queue it waits in, -1 for the scalar unit's own. `issue`: scalar cycles before it is
     dispatched. `lead`, `occupancy`, `tail`: vector cycles in front of, in, and behind the pipe; of a scalar access,
-    `occupancy` when it hits and `tail` more when it misses; of a transfer, `occupancy` is what its rows take at least.
-    `touches`, `writes`: bits of UB blocks. `flag`: event times 1024 plus id. `work`: the record's, for transfers and
-    scalar accesses. `nbytes`, `footprints`: of a transfer; the latter by its offset in an L2 line.
+    `occupancy` in UB or data cache and `lead` or `tail` more from L2 or HBM; of a transfer, `occupancy` is what its
+    rows take at least. `touches`, `writes`: bits of UB blocks. `flag`: event times 1024 plus id. `work`: the record's,
+    for transfers and scalar accesses. `nbytes`, `footprints`: of a transfer; the latter by its offset in an L2 line.
     """
 
     __slots__ = (
@@ -210,7 +210,9 @@ class CostModel:
         if work.memory is Memory.GM:
             op.occupancy = timing.gm_store_cycles if work.store else timing.gm_load_cycles
             missed = timing.gm_store_miss_cycles if work.store else timing.gm_load_miss_cycles
+            held = timing.gm_store_l2_cycles if work.store else timing.gm_load_l2_cycles
             op.tail = max(0, missed - op.occupancy)
+            op.lead = max(0, held - op.occupancy)
         else:
             op.occupancy = timing.ub_store_cycles if work.store else timing.ub_load_cycles
         op.writes = block_bits(instr.writes)

@@ -25,6 +25,7 @@ from ascend_sim.soc.models import Soc
 from ascend_sim.timeline import CoreTimeline, Timeline
 
 L2State = Literal["warm", "cold", "keep"]
+LaunchKind = Literal["back_to_back", "few_launches", "in_situ"]
 
 
 class Machine:
@@ -39,21 +40,25 @@ class Machine:
         self.l2 = L2(soc.l2.bytes)
         self._costs = CostModel(soc)
 
-    def run(self, program: Program, l2: L2State = "warm") -> Timeline:
+    def run(self, program: Program, l2: L2State = "warm", launch_kind: LaunchKind = "back_to_back") -> Timeline:
         """Time one launch.
 
         `l2`: "warm" finds L2 as the same launch just before would have left it, "cold" finds it empty, "keep" finds
-        what earlier launches on this machine left. Raises `DeadlockError` when instructions wait for ever,
+        what earlier launches on this machine left. `launch_kind`: a launch that does not follow others of its kernel
+        "back_to_back" starts cold (see `LaunchTiming`). Raises `DeadlockError` when instructions wait for ever,
         `KernelError` for broken synchronisation rules, `UnsupportedError` for instructions of the cube core.
         """
         if l2 not in ("warm", "cold", "keep"):
             raise InputError(f"l2={l2!r}: allowed are 'warm', 'cold' and 'keep'")
+        if launch_kind not in ("back_to_back", "few_launches", "in_situ"):
+            raise InputError(f"launch_kind={launch_kind!r}: allowed are 'back_to_back', 'few_launches' and 'in_situ'")
         self._check(program)
         if l2 == "cold":
             self.l2.clear()
         with _no_garbage_collection():
             try:
-                return _Launch(self.soc, self._costs, self.l2, program).run(warm=l2 == "warm")
+                launch = _Launch(self.soc, self._costs, self.l2, program, l2 == "warm", launch_kind != "back_to_back")
+                return launch.run()
             finally:
                 self._costs.forget()
 
@@ -74,11 +79,13 @@ class Machine:
 class _Launch:
     """One launch under way."""
 
-    def __init__(self, soc: Soc, costs: CostModel, l2: L2, program: Program) -> None:
+    def __init__(self, soc: Soc, costs: CostModel, l2: L2, program: Program, warm: bool, cold_start: bool) -> None:
         timing = soc.require_timing()
         self.soc = soc
         self.timing = timing
         self.program = program
+        self.warm = warm
+        self.cold_start = cold_start
         self.clock = Clock()
         self.waiting = sorted(program.blocks, key=lambda block: block.block)
         self.waiting.reverse()
@@ -88,17 +95,18 @@ class _Launch:
         depths = (queues.vector_entries, queues.mte2_entries, queues.mte3_entries)
         self.layouts = Layouts(costs, depths, program.auto_sync)
         self.cores = [
-            Core(number, soc, costs, self.layouts, self.memory, self._arrive, self._finished) for number in range(count)
+            Core(number, soc, costs, self.layouts, self.memory, warm, self._arrive, self._finished)
+            for number in range(count)
         ]
         self.timelines: dict[int, CoreTimeline] = {}
         self.at_sync: list[tuple[Core, int]] = []
 
-    def run(self, warm: bool) -> Timeline:
-        if warm:
+    def run(self) -> Timeline:
+        if self.warm:
             self.memory.warm([transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
         stagger = self.timing.launch.stagger_cycles
         for core in self.cores:
-            self._begin(core, self.waiting.pop(), stagger * core.number)
+            self._begin(core, self.waiting.pop(), stagger * core.number, self._cold_cycles(core.number))
         for core in self.cores:
             core.advance()
         self.clock.run()
@@ -106,8 +114,14 @@ class _Launch:
             raise deadlock(self.program, self.cores)
         return self._timeline()
 
-    def _begin(self, core: Core, program: CoreProgram, cycle: int) -> None:
-        self.timelines[id(program)] = core.begin(program, cycle)
+    def _begin(self, core: Core, program: CoreProgram, cycle: int, cold_cycles: int = 0) -> None:
+        self.timelines[id(program)] = core.begin(program, cycle, cold_cycles)
+
+    def _cold_cycles(self, number: int) -> int:
+        """How much longer the prologue of the block takes that starts as number `number`."""
+        launch = self.timing.launch
+        late_us = launch.cold_start_us + launch.cold_start_us_per_block * number if self.cold_start else 0.0
+        return round(late_us * self.soc.clock_mhz)
 
     def _finished(self, core: Core, cycle: int) -> None:
         if self.waiting:

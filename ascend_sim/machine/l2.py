@@ -1,9 +1,13 @@
 """The L2 cache as a memory of what was touched last: it decides how much of a transfer goes to HBM.
 
-Lines of 4 KiB (no larger than the smallest common transfer) with one valid and one dirty bit for each piece of 512 B,
-least recently used line out first, write-back: what stores leave behind goes to HBM when its line is displaced. A load
-that finds only some of its pieces of a line fetches all of them (rows that wander off 512 B alignment pay for one piece
-more: 22 % for rows of 2 KiB on A2). The state belongs to the device and outlives a launch.
+Lines of 4 KiB (no larger than the smallest common transfer) with one valid and one dirty bit for each grain of 128 B,
+least recently used line out first, write-back: what stores leave behind goes to HBM when its line is displaced. The
+state belongs to the device and outlives a launch.
+
+GM moves are cut into pieces of 128, 256 or 512 B (asc-devkit, GM address alignment): a row within one 512 B piece
+fetches the smallest of these that covers it, a longer row whole pieces. A load that finds only some of a line's grains
+fetches all that it wants of the line, so rows that wander off 512 B alignment pay for one piece more (22 % for rows of
+2 KiB on A2).
 """
 
 from __future__ import annotations
@@ -14,19 +18,19 @@ from dataclasses import dataclass
 from ascend_sim.program import CopyWork
 
 LINE_BYTES = 4096
-PIECE_BYTES = 512
-GRAIN_BYTES = 128  # a transfer moves whole grains (asc-devkit: GM moves are cut into pieces of 128, 256 or 512 B)
-_PIECES = LINE_BYTES // PIECE_BYTES
-_ALL = (1 << _PIECES) - 1
+GRAIN_BYTES = 128
+_PIECE_GRAINS = 4  # a piece of 512 B
+_GRAINS = LINE_BYTES // GRAIN_BYTES
+_ALL = (1 << _GRAINS) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a transfer touches, counted from the line in which it begins: `lines` holds `(line, pieces, their bits)` in
-    order; `moved_bytes` counts whole grains row by row, `pieces` is the sum over the lines."""
+    """What a transfer touches, counted from the line in which it begins: `lines` holds `(line, grains, their bits)` in
+    order, `grains` is the sum over the lines. `moved_bytes` counts the grains that pass the core's port, row by row."""
 
     lines: tuple[tuple[int, int, int], ...]
-    pieces: int
+    grains: int
     moved_bytes: int
 
     @classmethod
@@ -34,81 +38,96 @@ class Footprint:
         """Of `work` that begins `offset` bytes into a line."""
         contiguous = work.blocks == 1 or work.gm_pitch_bytes == work.block_bytes
         rows = 1 if contiguous else work.blocks
-        length = work.blocks * work.block_bytes if contiguous else work.block_bytes
+        length = work.nbytes if contiguous else work.block_bytes
         bits: dict[int, int] = {}
         moved = 0
-        starts = [offset]
-        for count, stride in (*work.loops, (rows, work.gm_pitch_bytes)):
-            starts = [start + k * stride for start in starts for k in range(count)]
-        for start in starts:
-            end = start + length
-            moved += -(-end // GRAIN_BYTES) - start // GRAIN_BYTES
-            for piece in range(start // PIECE_BYTES, -(-end // PIECE_BYTES)):
-                line = piece // _PIECES
-                bits[line] = bits.get(line, 0) | 1 << piece % _PIECES
+        for row in range(rows):
+            start = offset + row * work.gm_pitch_bytes
+            first, end = start // GRAIN_BYTES, -(-(start + length) // GRAIN_BYTES)
+            moved += end - first
+            if work.to_ub:
+                first, end = _fetched(first, end)
+            for line in range(first // _GRAINS, -(-end // _GRAINS)):
+                low, high = max(first - line * _GRAINS, 0), min(end - line * _GRAINS, _GRAINS)
+                bits[line] = bits.get(line, 0) | (1 << high) - (1 << low)
         lines = tuple((line, mask.bit_count(), mask) for line, mask in bits.items())
-        return cls(lines, sum(count for _, count, _ in lines), moved * GRAIN_BYTES)
+        return cls(lines, sum(grains for _, grains, _ in lines), moved * GRAIN_BYTES)
+
+
+def _fetched(first: int, end: int) -> tuple[int, int]:
+    """The grains that a row of grains `first` to `end` brings in: one request within a piece, else whole pieces."""
+    size = 1
+    while size < _PIECE_GRAINS and first // size != (end - 1) // size:
+        size *= 2
+    return first // size * size, -(-end // size) * size
 
 
 class L2:
-    """`capacity_bytes` of lines; values are valid bits with the dirty bits above them."""
+    """`capacity_bytes` of lines; values are valid bits with the dirty bits above them. `dirty_grains`: in all."""
 
-    __slots__ = ("_capacity_lines", "_lines", "displaced_lines")
+    __slots__ = ("_capacity_lines", "_lines", "dirty_grains", "displaced_lines")
 
     def __init__(self, capacity_bytes: int) -> None:
         self._capacity_lines = max(1, capacity_bytes // LINE_BYTES)
         self._lines: OrderedDict[int, int] = OrderedDict()
+        self.dirty_grains = 0
         self.displaced_lines = 0  # so far, clean ones as well
 
     def clear(self) -> None:
         """Forget everything, as a tool that clears L2 before a launch does."""
         self._lines.clear()
+        self.dirty_grains = 0
 
     def load(self, footprint: Footprint, address: int, allocate: bool) -> tuple[int, int]:
-        """Load from GM byte `address`: `(pieces that come from HBM, dirty pieces displaced)`."""
+        """Load from GM byte `address`: `(grains that come from HBM, dirty grains displaced)`."""
         lines = self._lines
         base = address // LINE_BYTES
         missing = 0
-        for offset, pieces, bits in footprint.lines:
+        for offset, grains, bits in footprint.lines:
             line = base + offset
             known = lines.get(line)
             if known is None:
-                missing += pieces
+                missing += grains
                 if allocate:
                     lines[line] = bits
             else:
                 lines.move_to_end(line)
                 if bits & ~known:
-                    missing += pieces
+                    missing += grains
                     if allocate:
                         lines[line] = known | bits
         return missing, self._displace() if len(lines) > self._capacity_lines else 0
 
     def store(self, footprint: Footprint, address: int, allocate: bool) -> tuple[int, int]:
-        """Store to GM byte `address`: `(pieces that L2 held, dirty pieces displaced or sent past L2)`."""
+        """Store to GM byte `address`: `(grains that L2 held, dirty grains displaced or sent past L2)`."""
         lines = self._lines
         base = address // LINE_BYTES
         held = past = 0
-        for offset, pieces, bits in footprint.lines:
+        for offset, grains, bits in footprint.lines:
             line = base + offset
             known = lines.get(line)
             if known is not None:
                 held += (known & bits).bit_count()
-                lines[line] = known | bits | bits << _PIECES
+                dirtied = bits << _GRAINS & ~known
+                if dirtied:
+                    self.dirty_grains += dirtied.bit_count()
+                    lines[line] = known | bits | dirtied
                 lines.move_to_end(line)
             elif allocate:
-                lines[line] = bits | bits << _PIECES
+                lines[line] = bits | bits << _GRAINS
+                self.dirty_grains += grains
             else:
-                past += pieces
+                past += grains
         return held, past + (self._displace() if len(lines) > self._capacity_lines else 0)
 
     def _displace(self) -> int:
-        """Make room again; how many dirty pieces had to go."""
+        """Make room again; how many dirty grains had to go."""
         lines = self._lines
         dirty = 0
         self.displaced_lines += len(lines) - self._capacity_lines
         for _ in range(len(lines) - self._capacity_lines):
             known = lines.popitem(last=False)[1]
             if known > _ALL:
-                dirty += (known >> _PIECES).bit_count()
+                dirty += (known >> _GRAINS).bit_count()
+        self.dirty_grains -= dirty
         return dirty

@@ -1,10 +1,10 @@
 """What lies between the cores' transfer engines and GM: ports, L2, HBM.
 
 A load of data that L2 holds passes the core's port and L2; what L2 does not hold comes from HBM, where one core alone
-gets only `hbm_load_bytes_per_cycle_per_core` (its outstanding requests over the latency). A store passes port and L2
-and makes its lines dirty; HBM sees it when lines are displaced: by a load, which then drags the displaced bytes along
-(more weight, same progress), or by a store, which waits for them. All sharing is even, so a launch is as slow as its
-tightest rate, and every byte passes every stage that it needs exactly once.
+gets only `hbm_load_gbps_per_core` (its outstanding requests over the latency). A store passes port and L2 and makes its
+lines dirty; HBM sees it when lines are displaced that it had no time to write before: by a load, which then drags the
+displaced bytes along (more weight, same progress), or by a store, which waits for them. All sharing is even, so a
+launch is as slow as its tightest rate, and every byte passes every stage that it needs exactly once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import simpy
 from ascend_sim.machine.channel import WEIGHT, Channel
 from ascend_sim.machine.clock import Alarm, Clock
 from ascend_sim.machine.costs import Op
-from ascend_sim.machine.l2 import L2, LINE_BYTES, PIECE_BYTES, Footprint
+from ascend_sim.machine.l2 import GRAIN_BYTES, L2, LINE_BYTES, Footprint
 from ascend_sim.machine.port import LOAD, STORE, Port, PortRates
 from ascend_sim.machine.transfer import Transfer
+from ascend_sim.machine.writeback import WriteBack
 from ascend_sim.soc.models import Soc
 from ascend_sim.timeline import MemoryCounters
 
@@ -51,10 +52,25 @@ class Memory:
         self.l2_channel = Channel(clock, timing.l2_bytes_per_cycle_per_aic * soc.cores.aic, fastest, eager=False)
         alone = timing.hbm_load_gbps_per_core * 1000 / soc.clock_mhz
         self.hbm = Channel(clock, hbm_bytes_per_cycle(soc), alone, eager=True)
-        self.write_weight = round(WEIGHT * timing.hbm_write_cost_ratio)
-        self.store_pace = max(1, round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core))
+        self.writes = WriteBack(
+            self.hbm.capacity, round(WEIGHT * timing.hbm_write_cost_ratio), round(WEIGHT * timing.hbm_idle_write_share)
+        )
+        self.store_pace = max(  # how much faster than a load a store is alone, in 1/WEIGHT
+            1, round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core)
+        )
         rates = PortRates(timing)
         self.ports = [Port(clock, rates, self.l2_channel) for _ in range(cores)]
+
+    def displace(self, now: int, grains: int) -> int:
+        """Dirty `grains` have been displaced in cycle `now`: how many bytes of them must be written now."""
+        nbytes = grains * GRAIN_BYTES
+        self.counters.hbm_written_bytes += nbytes
+        return self.writes.due(now, nbytes, self.l2.dirty_grains * GRAIN_BYTES + nbytes)
+
+    def ask_hbm(self, now: int, nbytes: int, weight: int, transfer: Transfer) -> None:
+        """Let `transfer` move `nbytes` to or from HBM; see `Channel.add`."""
+        self.writes.admit(nbytes, weight)
+        self.hbm.add(now, nbytes, weight, transfer)
 
     def warm(self, blocks: Iterable[Iterable[tuple[Op, int]]]) -> None:
         """Leave in L2 what a launch whose blocks make these transfers leaves: one transfer of each block in turn."""
@@ -106,39 +122,35 @@ class Engine:
             transfer.parts = 2
             self._pass(now, touched.moved_bytes, touched.moved_bytes)
             return
-        nbytes = missing * PIECE_BYTES
-        counters.hbm_read_bytes += nbytes
         transfer.latency_cycles = memory.load_miss_latency_cycles
         transfer.parts = 1
-        if missing < touched.pieces:
-            counters.l2_read_hit_bytes += op.nbytes * (touched.pieces - missing) // touched.pieces
-            held = touched.moved_bytes * (touched.pieces - missing) // touched.pieces
+        if missing < touched.grains:
+            counters.l2_read_hit_bytes += op.nbytes * (touched.grains - missing) // touched.grains
+            held = touched.moved_bytes * (touched.grains - missing) // touched.grains
             transfer.parts = 3
             self._pass(now, held, held)
-        weight = WEIGHT
-        if displaced:
-            counters.hbm_written_bytes += displaced * PIECE_BYTES
-            weight += memory.write_weight * displaced // missing
-        memory.hbm.add(now, nbytes, weight, transfer)
+        nbytes = missing * GRAIN_BYTES
+        counters.hbm_read_bytes += nbytes
+        due = memory.displace(now, displaced)
+        memory.ask_hbm(now, nbytes, WEIGHT + memory.writes.weight * due // nbytes, transfer)
 
     def _store(self, _event: simpy.Event) -> None:
         memory, transfer, op, now = self._memory, self._transfer, self._op, self._now
         touched = footprint(op, self._address)
-        held, displaced = touched.pieces, 0
+        held, due = touched.grains, 0
         if not memory.all_held:
             held, displaced = memory.l2.store(touched, self._address, not op.work.l2_bypass)
+            due = memory.displace(now, displaced)
         counters = memory.counters
         counters.written_bytes += op.nbytes
-        counters.l2_write_hit_bytes += op.nbytes * held // touched.pieces
+        counters.l2_write_hit_bytes += op.nbytes * held // touched.grains
         transfer.latency_cycles = memory.store_latency_cycles
-        transfer.parts = 3 if displaced else 2
+        transfer.parts = 3 if due else 2
         moved = touched.moved_bytes
         self._pass(now, moved, moved * 2 if op.work.atomic else moved)  # an atomic store reads what it adds to
-        if displaced:
-            counters.hbm_written_bytes += displaced * PIECE_BYTES
-            pace = memory.store_pace  # how much faster than a load it goes when alone, in 1/WEIGHT
-            weight = pace * memory.write_weight // WEIGHT
-            memory.hbm.add(now, displaced * PIECE_BYTES * WEIGHT // pace, weight, transfer)
+        if due:
+            pace = memory.store_pace
+            memory.ask_hbm(now, due * WEIGHT // pace, pace * memory.writes.weight // WEIGHT, transfer)
 
     def _moved(self, cycle: int, latency_cycles: int) -> None:
         """All bytes have passed; the engine may still be busy with the rows."""

@@ -22,7 +22,7 @@ _CORES, _MEMORY = int(Cause.CORES), int(Cause.MEMORY)
 
 class ScalarUnit:
     """`position`: the next instruction; `now`: when the unit comes to it. `arrived`, `released`: at and from SyncAll,
-    -1 if not. `arrive(cycle)` tells the other cores."""
+    -1 if not. `arrive(cycle)` tells the other cores. `warm`: L2 holds what GetValue reads in GM."""
 
     __slots__ = (
         "_arrive",
@@ -31,6 +31,7 @@ class ScalarUnit:
         "_specials",
         "_stop",
         "_sync",
+        "_warm",
         "arrived",
         "block",
         "now",
@@ -41,9 +42,10 @@ class ScalarUnit:
 
     block: Block
 
-    def __init__(self, soc: Soc, pipes: tuple[Pipe, ...], arrive: Callable[[int], None]) -> None:
+    def __init__(self, soc: Soc, pipes: tuple[Pipe, ...], warm: bool, arrive: Callable[[int], None]) -> None:
         self._soc = soc
         self._sync = soc.require_timing().sync
+        self._warm = warm
         self._arrive = arrive
         self.pipes = pipes
         self._specials: dict[int, Callable[[Op], bool]] = {
@@ -174,6 +176,6 @@ class ScalarUnit:
         begin = self.now
         self.now += op.issue + op.occupancy
         if op.work.memory is Memory.GM and not self._cache.touch(self.block.scalar_addresses.popleft()):
-            self._stall(self.now + op.tail, _MEMORY, -1)
+            self._stall(self.now + (op.lead if self._warm else op.tail), _MEMORY, -1)
         self._record(begin, self.now)
         return True

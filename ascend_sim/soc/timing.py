@@ -44,7 +44,7 @@ class ScalarTiming(Section):
 
     `prologue_cycles`: from the block's begin to its first own call (arguments, stack, cold instruction cache).
     `epilogue_cycles`: from the last instruction's end to the block's end. `ub_*` and `gm_*` are GetValue and SetValue;
-    a GM access that misses the data cache pays the `miss` figure.
+    a GM access that misses the data cache pays the `l2` figure where L2 is warm, else the `miss` figure.
     """
 
     prologue_cycles: SomeCycles
@@ -58,6 +58,8 @@ class ScalarTiming(Section):
     ub_store_cycles: SomeCycles
     gm_load_cycles: SomeCycles
     gm_store_cycles: SomeCycles
+    gm_load_l2_cycles: SomeCycles
+    gm_store_l2_cycles: SomeCycles
     gm_load_miss_cycles: SomeCycles
     gm_store_miss_cycles: SomeCycles
     calls: CallTiming
@@ -163,7 +165,8 @@ class MemoryTiming(Section):
     L2 that all cores share, and for what L2 does not hold the HBM rate, of which one core alone gets at most
     `hbm_*_gbps_per_core`. Rows apart from each other take at least `row_cycles` each. The last byte then takes the
     latency. `hbm_efficiency_ratio` is the share of the memory's own rate that loads alone reach; what is written back
-    takes `hbm_write_cost_ratio` as long as what is loaded.
+    takes `hbm_write_cost_ratio` as long as what is loaded; `hbm_idle_write_share` of HBM's spare time goes into
+    writing back lines that have not yet been displaced.
     """
 
     issue_gap_cycles: SomeCycles
@@ -179,18 +182,28 @@ class MemoryTiming(Section):
     hbm_store_gbps_per_core: Rate
     hbm_efficiency_ratio: Share
     hbm_write_cost_ratio: Annotated[float, Field(ge=1)]
+    hbm_idle_write_share: Annotated[float, Field(ge=0, le=1)]
 
 
 class LaunchTiming(Section):
     """Starting blocks: `overhead_us` by number of blocks (between the points it grows evenly), as Task Duration minus
     the slowest block; blocks begin `stagger_cycles` apart; a core begins its next block `next_block_cycles` after the
-    one before. `cold_start_us` is what a launch pays on top that follows no other launch of its kernel (instruction
-    cache, TLB, tiling data); the machine leaves it out."""
+    one before.
+
+    A launch that does not follow others of its kernel back to back starts cold (instruction cache, TLB, arguments):
+    its first block begins its own code `cold_start_us` later, each further one `cold_start_us_per_block` more, for all
+    cores fetch the same lines and are served in turn.
+
+    From one launch of a captured graph to the next, with nobody profiling, `graph_us` and `graph_us_per_block` pass
+    beside what the blocks do after their prologue."""
 
     overhead_us: dict[int, Rate]
     stagger_cycles: Cycles
     next_block_cycles: SomeCycles
     cold_start_us: Annotated[float, Field(ge=0)]
+    cold_start_us_per_block: Annotated[float, Field(ge=0)]
+    graph_us: Rate
+    graph_us_per_block: Annotated[float, Field(ge=0)]
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -1,8 +1,9 @@
 """The plain machine: one SimPy process per unit, one event per instruction, memory that ticks every cycle.
 
-It shares with the real one the price list (`CostModel`), the L2 tags and the chip's constants, and nothing of how time
-is found out: queues are lists, flags are counted as they are raised and taken, hazards are sets of blocks looked at
-when an instruction comes up, and every byte moves in the cycle in which it moves. Slow, and easy to believe.
+It shares with the real one the price list (`CostModel`), what L2 holds and when it is written back, and the chip's
+constants; nothing of how time is found out: queues are lists, flags are counted as they are raised and taken, hazards
+are sets of blocks looked at when an instruction comes up, and every byte moves in the cycle in which it moves. Slow, and
+easy to believe.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import simpy
 from ascend_sim.machine import costs as k
 from ascend_sim.machine.channel import UNIT, WEIGHT
 from ascend_sim.machine.datacache import DataCache
-from ascend_sim.machine.l2 import LINE_BYTES, PIECE_BYTES, Footprint
+from ascend_sim.machine.l2 import GRAIN_BYTES, LINE_BYTES, Footprint
 from ascend_sim.machine.memory import hbm_bytes_per_cycle
+from ascend_sim.machine.writeback import WriteBack
 from ascend_sim.program import Memory, PipeID
 
 
@@ -62,6 +64,11 @@ class PlainMemory:
         self.ports: dict[tuple[int, int], Flow] = {}
         self.in_l2: list[Flow] = []
         self.in_hbm: list[Flow] = []
+        self.writes = WriteBack(
+            int(hbm_bytes_per_cycle(soc) * UNIT) * WEIGHT,
+            round(WEIGHT * timing.hbm_write_cost_ratio),
+            round(WEIGHT * timing.hbm_idle_write_share),
+        )
         self.wake = env.event()
         env.process(self.tick())
 
@@ -83,32 +90,40 @@ class PlainMemory:
             self.move()
 
     def enter(self, moving):
-        work, timing = moving.op.work, self.timing
+        work, timing, now = moving.op.work, self.timing, moving.arrived
         foot = Footprint.of(work, moving.address % LINE_BYTES)
         touch = self.l2.load if work.to_ub else self.l2.store
         first, displaced = touch(foot, moving.address, not work.l2_bypass)
         if work.to_ub:
             missing = first
-            passed = foot.moved_bytes * (foot.pieces - missing) // foot.pieces
+            passed = through_l2 = foot.moved_bytes * (foot.grains - missing) // foot.grains
             miss = round(timing.load_miss_latency_ns * self.soc.clock_mhz / 1000)
             moving.latency = miss if missing else timing.load_latency_cycles
             if missing:
-                weight = WEIGHT + round(WEIGHT * timing.hbm_write_cost_ratio) * displaced // missing
-                self.stage(self.in_hbm, Flow(moving, missing * PIECE_BYTES * UNIT, weight))
-            through_l2 = passed
+                nbytes = missing * GRAIN_BYTES
+                weight = WEIGHT + self.writes.weight * self.due(now, displaced) // nbytes
+                self.hbm(moving, nbytes, weight)
         else:
             passed = foot.moved_bytes
             through_l2 = passed * 2 if work.atomic else passed
             moving.latency = timing.store_latency_cycles
-            if displaced:
+            due = self.due(now, displaced)
+            if due:
                 pace = round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core)
-                weight = pace * round(WEIGHT * timing.hbm_write_cost_ratio) // WEIGHT
-                self.stage(self.in_hbm, Flow(moving, displaced * PIECE_BYTES * WEIGHT // pace * UNIT, weight))
+                self.hbm(moving, due * WEIGHT // pace, pace * self.writes.weight // WEIGHT)
         if passed:
             self.stage(self.in_l2, Flow(moving, through_l2 * UNIT))
             assert (moving.core, moving.side) not in self.ports
             moving.parts += 1
             self.ports[moving.core, moving.side] = Flow(moving, passed * UNIT)
+
+    def due(self, now, displaced):
+        nbytes = displaced * GRAIN_BYTES
+        return self.writes.due(now, nbytes, self.l2.dirty_grains * GRAIN_BYTES + nbytes)
+
+    def hbm(self, moving, nbytes, weight):
+        self.writes.admit(nbytes, weight)
+        self.stage(self.in_hbm, Flow(moving, nbytes * UNIT, weight))
 
     def stage(self, flows, flow):
         flow.transfer.parts += 1

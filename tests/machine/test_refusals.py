@@ -117,6 +117,11 @@ def test_an_unknown_l2_state():
         Machine(SOC).run(program(BlockBuilder(0)), l2="hot")
 
 
+def test_an_unknown_launch_kind():
+    with refused(InputError, "launch_kind='warm': allowed are 'back_to_back', 'few_launches' and 'in_situ'"):
+        Machine(SOC).run(program(BlockBuilder(0)), launch_kind="warm")
+
+
 def test_garbage_collection_comes_back_after_an_error():
     assert gc.isenabled()
     with pytest.raises(DeadlockError):

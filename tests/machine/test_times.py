@@ -140,10 +140,19 @@ def test_set_value_elsewhere_waits_for_nobody():
 
 
 def test_gm_scalar_access_misses_the_data_cache_once_per_line():
-    line = run(BlockBuilder(0).gm_value(0).gm_value(60).gm_value(64)).cores[0]
-    lengths = [end - start for start, end in zip(line.start, line.end, strict=True)]
-    assert lengths == [T.scalar.gm_load_miss_cycles, T.scalar.gm_load_cycles, T.scalar.gm_load_miss_cycles]
-    assert list(line.cause) == [Cause.MEMORY, Cause.NONE, Cause.MEMORY]
+    for l2, missed in (("cold", T.scalar.gm_load_miss_cycles), ("warm", T.scalar.gm_load_l2_cycles)):
+        line = run(BlockBuilder(0).gm_value(0).gm_value(60).gm_value(64), l2=l2).cores[0]
+        lengths = [end - start for start, end in zip(line.start, line.end, strict=True)]
+        assert lengths == [missed, T.scalar.gm_load_cycles, missed]
+        assert list(line.cause) == [Cause.MEMORY, Cause.NONE, Cause.MEMORY]
+
+
+def test_a_cold_start_makes_each_block_wait_longer():
+    launched = program(BlockBuilder(0), BlockBuilder(1))
+    lines = Machine(SOC).run(launched, launch_kind="few_launches").cores
+    usual = Machine(SOC).run(launched).cores
+    late = [one.finish - other.finish for one, other in zip(lines, usual, strict=True)]
+    assert late == [round(0.9 * 1650), round((0.9 + 0.2) * 1650)]
 
 
 def test_pipe_all_waits_for_every_pipe():
