@@ -4,10 +4,9 @@ Lines of 4 KiB (no larger than the smallest common transfer) with one valid and 
 least recently used line out first, write-back: what stores leave behind goes to HBM when its line is displaced. The
 state belongs to the device and outlives a launch.
 
-GM moves are cut into pieces of 128, 256 or 512 B (asc-devkit, GM address alignment): a row within one 512 B piece
-fetches the smallest of these that covers it, a longer row whole pieces. A load that finds only some of a line's grains
-fetches all that it wants of the line, so rows that wander off 512 B alignment pay for one piece more (22 % for rows of
-2 KiB on A2).
+A load that L2 keeps fills whole pieces of 512 B; one that bypasses L2 moves grains only (asc-devkit: GM moves are cut
+into pieces of 128 to 512 B). A load that finds only some of a line's grains fetches all that it wants of the line, so
+rows that wander off 512 B alignment pay for one piece more (22 % for rows of 2 KiB on A2).
 """
 
 from __future__ import annotations
@@ -45,21 +44,13 @@ class Footprint:
             start = offset + row * work.gm_pitch_bytes
             first, end = start // GRAIN_BYTES, -(-(start + length) // GRAIN_BYTES)
             moved += end - first
-            if work.to_ub:
-                first, end = _fetched(first, end)
+            if work.to_ub and not work.l2_bypass:
+                first, end = first // _PIECE_GRAINS * _PIECE_GRAINS, -(-end // _PIECE_GRAINS) * _PIECE_GRAINS
             for line in range(first // _GRAINS, -(-end // _GRAINS)):
                 low, high = max(first - line * _GRAINS, 0), min(end - line * _GRAINS, _GRAINS)
                 bits[line] = bits.get(line, 0) | (1 << high) - (1 << low)
         lines = tuple((line, mask.bit_count(), mask) for line, mask in bits.items())
         return cls(lines, sum(grains for _, grains, _ in lines), moved * GRAIN_BYTES)
-
-
-def _fetched(first: int, end: int) -> tuple[int, int]:
-    """The grains that a row of grains `first` to `end` brings in: one request within a piece, else whole pieces."""
-    size = 1
-    while size < _PIECE_GRAINS and first // size != (end - 1) // size:
-        size *= 2
-    return first // size * size, -(-end // size) * size
 
 
 class L2:

@@ -49,7 +49,8 @@ class Memory:
         self.all_held = False
         self.counters = MemoryCounters()
         fastest = max(timing.port_load_bytes_per_cycle, timing.port_store_bytes_per_cycle)
-        self.l2_channel = Channel(clock, timing.l2_bytes_per_cycle_per_aic * soc.cores.aic, fastest, eager=False)
+        rates_per_aic = (soc.l2.read_bytes_per_cycle_per_aic, soc.l2.write_bytes_per_cycle_per_aic)
+        self.l2_channels = tuple(Channel(clock, rate * soc.cores.aic, fastest, eager=False) for rate in rates_per_aic)
         alone = timing.hbm_load_gbps_per_core * 1000 / soc.clock_mhz
         self.hbm = Channel(clock, hbm_bytes_per_cycle(soc), alone, eager=True)
         self.writes = WriteBack(
@@ -59,7 +60,7 @@ class Memory:
             1, round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core)
         )
         rates = PortRates(timing)
-        self.ports = [Port(clock, rates, self.l2_channel) for _ in range(cores)]
+        self.ports = [Port(clock, rates, self.l2_channels) for _ in range(cores)]
 
     def displace(self, now: int, grains: int) -> int:
         """Dirty `grains` have been displaced in cycle `now`: how many bytes of them must be written now."""
@@ -165,7 +166,7 @@ class Engine:
 
     def _pass(self, now: int, port_bytes: int, l2_bytes: int) -> None:
         self._transfer.in_l2 = True
-        self._memory.l2_channel.add(now, l2_bytes, WEIGHT, self._transfer)
+        self._memory.l2_channels[self.side].add(now, l2_bytes, WEIGHT, self._transfer)
         self._port.add(now, port_bytes, self.side, self._transfer)
 
 

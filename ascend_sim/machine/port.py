@@ -35,7 +35,7 @@ class PortRates:
 
 
 class Port:
-    """At most one load and one store at a time; `l2` is what both go on to."""
+    """At most one load and one store at a time; `l2` is what they go on to."""
 
     __slots__ = (
         "_alarms",
@@ -51,7 +51,7 @@ class Port:
         "_transfers",
     )
 
-    def __init__(self, clock: Clock, rates: PortRates, l2: Channel) -> None:
+    def __init__(self, clock: Clock, rates: PortRates, l2: tuple[Channel, ...]) -> None:
         self._clock = clock
         self._alone = rates.alone
         self._together = rates.together
@@ -108,9 +108,10 @@ class Port:
             self._since = now
             self._plan(other, now - (-self._left[other] // self._alone[other]))
         if transfer.in_l2:
-            self._l2.settle(now)
+            l2 = self._l2[side]
+            l2.settle(now)
             if transfer.in_l2:
-                self._l2.watch(now, transfer)
+                l2.watch(now, transfer)
         transfer.parts -= 1
         if not transfer.parts:
             transfer.done(now, transfer.latency_cycles)

@@ -162,11 +162,13 @@ class MemoryTiming(Section):
 
     The transfer engine takes one instruction after the other: `issue_gap_cycles` plus the time that its bytes take,
     which is decided by the tightest of the core's port (`port_*`; `port_total` when loads and stores run at once), the
-    L2 that all cores share, and for what L2 does not hold the HBM rate, of which one core alone gets at most
-    `hbm_*_gbps_per_core`. Rows apart from each other take at least `row_cycles` each. The last byte then takes the
-    latency. `hbm_efficiency_ratio` is the share of the memory's own rate that loads alone reach; what is written back
-    takes `hbm_write_cost_ratio` as long as what is loaded; `hbm_idle_write_share` of HBM's spare time goes into
-    writing back lines that have not yet been displaced.
+    rates of the L2 that all cores share (`l2` of the chip), and for what L2 does not hold the HBM rate, of which one
+    core alone gets at most `hbm_*_gbps_per_core`. Rows apart from each other take at least `row_cycles` each. The last
+    byte then takes the latency.
+
+    `hbm_efficiency_ratio` is the share of the memory's own rate that loads alone reach; what is written back takes
+    `hbm_write_cost_ratio` as long as what is loaded; `hbm_idle_write_share` of HBM's spare time goes into writing back
+    lines that have not yet been displaced.
     """
 
     issue_gap_cycles: SomeCycles
@@ -177,7 +179,6 @@ class MemoryTiming(Section):
     port_load_bytes_per_cycle: Rate
     port_store_bytes_per_cycle: Rate
     port_total_bytes_per_cycle: Rate
-    l2_bytes_per_cycle_per_aic: Rate
     hbm_load_gbps_per_core: Rate
     hbm_store_gbps_per_core: Rate
     hbm_efficiency_ratio: Share

@@ -2,8 +2,8 @@
 
 It shares with the real one the price list (`CostModel`), what L2 holds and when it is written back, and the chip's
 constants; nothing of how time is found out: queues are lists, flags are counted as they are raised and taken, hazards
-are sets of blocks looked at when an instruction comes up, and every byte moves in the cycle in which it moves. Slow, and
-easy to believe.
+are sets of blocks looked at when an instruction comes up, and every byte moves in the cycle in which it moves. Slow,
+and easy to believe.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class PlainMemory:
         self.env, self.soc, self.l2, self.timing = env, soc, l2, timing
         self.arrivals: list[Moving] = []
         self.ports: dict[tuple[int, int], Flow] = {}
-        self.in_l2: list[Flow] = []
+        self.in_l2: tuple[list[Flow], list[Flow]] = ([], [])  # loads, stores
         self.in_hbm: list[Flow] = []
         self.writes = WriteBack(
             int(hbm_bytes_per_cycle(soc) * UNIT) * WEIGHT,
@@ -79,7 +79,7 @@ class PlainMemory:
 
     def tick(self):
         while True:
-            if not (self.arrivals or self.ports or self.in_l2 or self.in_hbm):
+            if not (self.arrivals or self.ports or any(self.in_l2) or self.in_hbm):
                 self.wake = self.env.event()
                 yield self.wake
             yield self.env.timeout(1)
@@ -112,7 +112,7 @@ class PlainMemory:
                 pace = round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core)
                 self.hbm(moving, due * WEIGHT // pace, pace * self.writes.weight // WEIGHT)
         if passed:
-            self.stage(self.in_l2, Flow(moving, through_l2 * UNIT))
+            self.stage(self.in_l2[moving.side], Flow(moving, through_l2 * UNIT))
             assert (moving.core, moving.side) not in self.ports
             moving.parts += 1
             self.ports[moving.core, moving.side] = Flow(moving, passed * UNIT)
@@ -138,14 +138,17 @@ class PlainMemory:
             both = (core, 1 - side) in self.ports
             flow.got += half if both else (load, store)[side]
         fastest = int(max(timing.port_load_bytes_per_cycle, timing.port_store_bytes_per_cycle) * UNIT)
-        self.share(self.in_l2, int(timing.l2_bytes_per_cycle_per_aic * soc.cores.aic * UNIT), fastest)
+        for flows, rate in zip(
+            self.in_l2, (soc.l2.read_bytes_per_cycle_per_aic, soc.l2.write_bytes_per_cycle_per_aic), strict=True
+        ):
+            self.share(flows, int(rate * soc.cores.aic * UNIT), fastest)
         alone = int(timing.hbm_load_gbps_per_core * 1000 / soc.clock_mhz * UNIT)
         self.share(self.in_hbm, int(hbm_bytes_per_cycle(soc) * UNIT), alone)
         for place, flow in list(self.ports.items()):
             if flow.got >= flow.need:
                 del self.ports[place]
                 self.passed(flow)
-        self.in_l2 = self.leave(self.in_l2)
+        self.in_l2 = (self.leave(self.in_l2[0]), self.leave(self.in_l2[1]))
         self.in_hbm = self.leave(self.in_hbm)
 
     def share(self, flows, capacity, cap):
