@@ -40,6 +40,13 @@ V, MTE2, MTE3 = range(3)
 QUEUE_OF = {PipeID.PIPE_V: V, PipeID.PIPE_MTE2: MTE2, PipeID.PIPE_MTE3: MTE3}
 PIPE_OF = (PipeID.PIPE_V, PipeID.PIPE_MTE2, PipeID.PIPE_MTE3)
 
+_FRAMEWORK = {
+    ScalarCall.ALLOC_TENSOR,
+    ScalarCall.FREE_TENSOR,
+    ScalarCall.EN_QUE,
+    ScalarCall.DE_QUE,
+    ScalarCall.SET_GLOBAL_BUFFER,
+}
 _REPEAT_BYTES = 256
 _WIDE = {"int64", "uint64", "float64"}
 _NARROW = {"int8", "uint8", "int16", "uint16", "float16", "bfloat16"}
@@ -97,7 +104,10 @@ class CostModel:
         self.memory = timing.memory
         self.banks = BankModel.of(soc.ub.banks, timing.vector.write_delay_cycles)
         calls = timing.scalar.calls
-        self.call_cycles = {kind: int(getattr(calls, f"{kind.name.lower()}_cycles")) for kind in ScalarCall}
+        self.call_cycles = {
+            kind: calls.framework_cycles if kind in _FRAMEWORK else int(getattr(calls, f"{kind.name.lower()}_cycles"))
+            for kind in ScalarCall
+        }
         self.vf = None if timing.vf is None else VfTimer(timing.vf, UbLayout.of(soc.ub))
         self._lowered: dict[int, Op] = {}
         self._occupancies: dict[Any, int] = {}

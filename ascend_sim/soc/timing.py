@@ -22,13 +22,10 @@ Share = Annotated[float, Field(gt=0, le=1)]
 
 
 class CallTiming(Section):
-    """Scalar cycles of one framework call or register access, by kind (`program.ScalarCall`)."""
+    """Scalar cycles of one framework call or register access, by kind (`program.ScalarCall`); `framework_cycles` is for
+    the calls of every tile: AllocTensor, FreeTensor, EnQue, DeQue, SetGlobalBuffer."""
 
-    alloc_tensor_cycles: Cycles
-    free_tensor_cycles: Cycles
-    en_que_cycles: Cycles
-    de_que_cycles: Cycles
-    set_global_buffer_cycles: Cycles
+    framework_cycles: Cycles
     init_buffer_cycles: Cycles
     tpipe_cycles: Cycles
     event_id_cycles: Cycles
