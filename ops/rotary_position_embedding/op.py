@@ -10,6 +10,7 @@ from ascend_sim.host.operator import Example, Input, Operator, Output, Support
 from ascend_sim.host.tensors import Shape, TensorInfo
 
 from .tiling import tiling
+from .tiling_arch35 import tiling as tiling_arch35
 
 DTYPES = tuple((dtype,) * 4 for dtype in ("float16", "float32", "bfloat16"))
 MODE_TEXT = (
@@ -28,10 +29,15 @@ A2_A3 = Support(
 )
 
 ASCEND950 = Support(
-    tiling=None,
+    tiling=tiling_arch35,
     dtypes=DTYPES,
-    layouts=("all modes: the shape of x, 111D, 1S1D, S11D, SB1D, BS1D, 11SD, B1SD; TND with T1D and 1ND",),
-    kernel="kernel_arch35",
+    layouts=(
+        "all modes: cos the shape of x, or 1 in some of the first three dims: 111D, 1S1D, S11D, SB1D, BS1D, 11SD, "
+        "B1SD, 1SND; TND with T1D, 1ND and 11D",
+        "D at most 1024; mode quarter takes multiples of 4",
+    ),
+    kernel=None,
+    golden="golden_arch35",
 )
 
 

@@ -24,8 +24,11 @@ NOTE = (
 
 
 def runs(dims: Shape, cos: Shape) -> int:
-    """Runs of neighbouring axes along which cos (its last dim left out or not) is one row for several."""
-    shared = [one == 1 and many != 1 for many, one in zip(dims, cos, strict=False)]
+    """Runs of neighbouring axes along which cos (its last dim left out or not) is one row for several.
+
+    Axes of one index count as not there, as in the library: what they part is one run.
+    """
+    shared = [one == 1 for many, one in zip(dims, cos, strict=False) if many != 1]
     return sum(now and not before for before, now in zip([False, *shared], shared, strict=False))
 
 

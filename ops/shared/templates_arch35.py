@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ascend_sim.host.tiling import CoreShare, Loop, TilingContext, UbBuffer, ceil_div
+from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, TilingContext, UbBuffer, ceil_div
 
 from .rope_layout import RopeDims, RopeLayout
 from .rotations import HALF, INTERLEAVE, INTERLEAVE_HALF, QUARTER
@@ -103,6 +103,7 @@ def _require_room(context: TilingContext, rows: Rows, fits: bool, needed_rows: i
         fits,
         f"rows of {rows.dim} elements are too long: this template needs {needed_rows * rows.nbytes} B of unified "
         f"buffer, only {context.ub_bytes} B are there",
+        DOES_NOT_FIT,
     )
 
 
