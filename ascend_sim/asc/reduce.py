@@ -205,7 +205,8 @@ def reduce_repeats(frame: FrameType, row: Row, dst: LocalTensor, src: LocalTenso
     stride = checks.check_stride(row, "dst_rep_stride", call.dst_rep_stride, MAX_STRIDE, f"results of {unit} B")
     results = Walk.masked(2 if both else 1, walk.repeats, 0b11 if walk.elements else 0)
     layout = Layout(stored, dst.addr, BLOCK_BYTES, stride * unit)
-    run = _run(walk, source, (results, layout), _repeat_meaning(row, src.dtype, walk, order))
+    meaning = _repeat_meaning(row, src.dtype, walk, order)
+    run = _run(walk, source, (results, layout), meaning, rows.filler(src.dtype, extreme_of(row)))
     return _hit(frame, row, (dst, src), (walk, source), (results, layout), run, call, after)
 
 

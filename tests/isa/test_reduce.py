@@ -297,3 +297,14 @@ def test_refusals() -> None:
             "ReduceMax: the index may reach 79999, but with float16 it is stored in 16 bits",
         )
         assert bench.core.instrs == []
+
+
+def test_lanes_outside_the_mask_never_win() -> None:
+    """Extremes of values that all lie on one side of 0."""
+    for kind, values in (("min", np.arange(1, 65)), ("max", -np.arange(1, 65))):
+        with Bench() as bench:
+            src = bench.filled(asc.float32, 0, values.astype(np.float32))
+            dst = bench.local(asc.float32, 1024, 8)
+            call = getattr(asc, f"whole_reduce_{kind}")
+            call(dst, src[8], 16, 1, 1, 1, 8, ReduceOrder.ORDER_ONLY_VALUE)
+            assert bench.view(dst)[0] == values[8]
