@@ -1,20 +1,27 @@
 """The statements of a kernel as stages and bodies.
 
 A body is a run of stores without a loop between them: what one iteration of the loops around it does. A stage is what
-runs between two meetings of all cores: statements of the kernel's top level, as long as none needs what an earlier one
-of the stage has written.
+runs between two meetings of all cores: statements of the kernel's top level, as long as none needs, or writes again,
+what an earlier one of the stage has written. In a chained stage already the iterations do, and one core runs them in
+order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ascend_sim.frontends.pypto.errors import LoweringError
 from ascend_sim.frontends.pypto.graph import Block, Guard, Loop, Node, Store
-from ascend_sim.frontends.pypto.symbols import Symbol, value_of
+from ascend_sim.frontends.pypto.lowering.demand import is_leaf
+from ascend_sim.frontends.pypto.regions import Box, shifted, whole
+from ascend_sim.frontends.pypto.symbols import Symbol, key_of, value_of
 
+_MAX_CELLS = 1 << 27  # of the check whether boxes are apart
 Reads = frozenset[tuple[int, int]]  # (uid of a global tensor, how often it had been written)
 
 
@@ -24,7 +31,6 @@ class Body:
 
     stores: list[Store]
     loops: tuple[Loop, ...]
-    index: int = 0
 
     @property
     def reads(self) -> Reads:
@@ -40,7 +46,7 @@ Item = Body | tuple[Loop | Guard, "list[Item]"]
 
 @dataclass(eq=False, slots=True)
 class Stage:
-    """Statements that no meeting of the cores separates. `chained`: its iterations depend on each other, in order."""
+    """Statements that no meeting of the cores separates."""
 
     items: list[Item] = field(default_factory=list)
     bodies: list[Body] = field(default_factory=list)
@@ -79,27 +85,102 @@ def reads_of(node: Node, seen: dict[Node, Reads] | None = None) -> Reads:
     return seen[node]
 
 
-def stages_of(root: Block) -> list[Stage]:
-    """The kernel's stages."""
-    counts: dict[int, int] = {}  # stores so far per global tensor, in program order
-    stages: list[Stage] = [Stage()]
-    for items, bodies in _segments(root, counts):
-        stage = stages[-1]
-        if stage.bodies and _depends(stage.bodies, bodies):
-            stage = Stage()
-            stages.append(stage)
-        stage.items += items
-        for body in bodies:
-            body.index = len(stage.bodies)
-            stage.bodies.append(body)
+def stages_of(root: Block, dims: Mapping[Symbol, int]) -> list[Stage]:
+    """The kernel's stages that have something to do."""
+    stages: list[Stage] = []
+    written: dict[Node, list[Box]] = {}  # by the last stage
+    for item in _items(root, (), {}):
+        segment = Stage([item], list(_bodies(item)))
+        writes = _writes(segment, dims)
+        segment.chained = _reads_what_it_writes(segment) or not all(map(apart, writes.values()))
+        last = stages[-1] if stages else None
+        together = [[*written.get(target, ()), *boxes] for target, boxes in writes.items()]
+        if last is None or last.chained or segment.chained or _depends(last, segment) or not all(map(apart, together)):
+            stages.append(segment)
+            written = writes
+        else:
+            last.items += segment.items
+            last.bodies += segment.bodies
+            for target, boxes in writes.items():
+                written.setdefault(target, []).extend(boxes)
     return stages
 
 
-def _segments(root: Block, counts: dict[int, int]) -> Iterator[tuple[list[Item], list[Body]]]:
-    """The top level's statements one by one, runs of stores as bodies."""
-    items = _items(root, (), counts)
-    for item in items:
-        yield [item], list(_bodies(item))
+def _writes(stage: Stage, dims: Mapping[Symbol, int]) -> dict[Node, list[Box]]:
+    """What every iteration writes, by tensor; loops and assembles that are marked parallel are taken at their word."""
+    found: dict[Node, list[Box]] = {}
+    env: dict[Symbol, Any] = dict(dims)
+    for body in stage.iterations(env):
+        if body.loops and all(loop.parallel for loop in body.loops):
+            continue
+        for store in body.stores:
+            if not store.parallel:
+                at = [value_of(offset, env) for offset in store.offsets]
+                found.setdefault(store.target, []).append(shifted(whole(store.source.shape), at))
+    return found
+
+
+def apart(boxes: Sequence[Box]) -> bool:
+    """Whether boxes have no element in common."""
+    if len(boxes) < 2:
+        return True
+    ends = np.array(boxes, np.int64)  # boxes, axes, low and high
+    count, axes, _ = ends.shape
+    cells = np.empty_like(ends)
+    shape = []
+    for axis in range(axes):  # every axis as the pieces between the boxes' ends
+        marks, places = np.unique(ends[:, axis, :].reshape(-1), return_inverse=True)
+        cells[:, axis, :] = places.reshape(count, 2)
+        shape.append(len(marks))
+    if (cells[:, :, 1] - cells[:, :, 0] == 1).all():
+        return bool(len(np.unique(np.ravel_multi_index(tuple(cells[:, :, 0].T), shape))) == count)
+    if math.prod(shape) > _MAX_CELLS:
+        return False
+    taken = np.zeros(shape, np.bool_)
+    for box in cells:
+        part = taken[tuple(slice(low, high) for low, high in box)]
+        if part.any():
+            return False
+        part[...] = True
+    return True
+
+
+def _reads_what_it_writes(stage: Stage) -> bool:
+    """Whether an iteration reads what another one writes: in any way but at its own place, in the same body."""
+    stores = [store for body in stage.bodies for store in body.stores]
+    for body in stage.bodies:
+        for leaf in _leaves(body):
+            others = [store for store in stores if store.target is memory_of(leaf)]
+            if not all(same_place(leaf, store) and store in body.stores for store in others):
+                return True
+    return False
+
+
+def _leaves(body: Body) -> set[Node]:
+    found: set[Node] = set()
+    waiting = [store.source for store in body.stores]
+    seen: set[Node] = set()
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if is_leaf(node):
+            found.add(node)
+        else:
+            waiting += node.inputs
+    return found
+
+
+def memory_of(leaf: Node) -> Node:
+    """The global tensor behind a leaf."""
+    return leaf if leaf.is_global else leaf.inputs[0]
+
+
+def same_place(leaf: Node, store: Store) -> bool:
+    """Whether a leaf begins where a store writes, so that equal boxes of both are the same memory."""
+    offsets = leaf.attrs.get("offsets", (0,) * leaf.rank)
+    return [key_of(a) for a in offsets] == [key_of(b) for b in store.offsets]
 
 
 def _bodies(item: Item) -> Iterator[Body]:
@@ -141,10 +222,12 @@ def _rewritten_here(run: Body, uid: int, counts: dict[int, int], begun: dict[int
     return counts.get(uid, 0) >= begun.get(uid, 0)
 
 
-def _depends(before: list[Body], after: list[Body]) -> bool:
-    """Whether a later segment reads or rewrites what an earlier one wrote, or writes what it reads."""
-    written = frozenset().union(*(body.writes for body in before))
-    read = {uid for body in before for uid, _ in body.reads}
-    then_written = frozenset().union(*(body.writes for body in after))
-    then_read = {uid for body in after for uid, _ in body.reads}
-    return bool(written & (then_read | then_written) or read & then_written)
+def _depends(before: Stage, after: Stage) -> bool:
+    """Whether a later segment reads what an earlier one wrote, or writes what it reads."""
+
+    def tensors(stage: Stage) -> tuple[set[int], set[int]]:
+        read = {uid for body in stage.bodies for uid, _ in body.reads}
+        return read, {uid for body in stage.bodies for uid in body.writes}
+
+    (read, written), (then_read, then_written) = tensors(before), tensors(after)
+    return bool(written & then_read or read & then_written)

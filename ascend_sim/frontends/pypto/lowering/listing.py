@@ -36,7 +36,7 @@ def listing(lowered: Lowered) -> str:
 
 
 def _stage(lowered: Lowered, work: StageWork) -> Iterator[str]:
-    tasks = [len(share) for share in work.shares]
+    tasks = [len(share) for share in work.shares] or [0]
     each = f"{min(tasks)}" if min(tasks) == max(tasks) else f"{min(tasks)} to {max(tasks)}"
     order = "; they depend on each other and run in order" if work.chained else ""
     yield f"{len(work.tasks)} tasks, {each} a core{order}"

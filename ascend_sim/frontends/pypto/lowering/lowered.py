@@ -20,7 +20,7 @@ from ascend_sim.frontends.pypto.lowering.fitting import misfit, suggestion
 from ascend_sim.frontends.pypto.lowering.memory import MODES, Memory, Mode, arrange
 from ascend_sim.frontends.pypto.lowering.plan import KeptRule, Placement, Plan, kept_rule, make_plan, moving_views
 from ascend_sim.frontends.pypto.lowering.run import CoreRun, TileRun
-from ascend_sim.frontends.pypto.lowering.tasks import Task, are_chained, shares, tasks_of
+from ascend_sim.frontends.pypto.lowering.tasks import Task, shares, tasks_of
 from ascend_sim.frontends.pypto.lowering.tiles import Component, components_of
 from ascend_sim.frontends.pypto.symbols import Symbol, SymbolicScalar, value_of
 from ascend_sim.frontends.pypto.trace import Trace
@@ -59,7 +59,8 @@ class Lowered:
         self.globals: dict[Node, tuple[int, ...]] = {
             node: tuple(int(value_of(size, self.dims)) for size in node.shape) for node in trace.globals
         }
-        self.stages = [self._work(stage) for stage in stages_of(trace.root)]
+        works = [self._work(stage) for stage in stages_of(trace.root, self.dims)]
+        self.stages = [work for work in works if work.tasks]
         self._workspaces: dict[str, Any] = {}
 
     # -- what it is -------------------------------------------------------------------------------------------------
@@ -67,12 +68,12 @@ class Lowered:
     @property
     def block_dim(self) -> int:
         """Vector cores that have work."""
-        return max(1, *(len(work.shares) for work in self.stages))
+        return max((len(work.shares) for work in self.stages), default=1)
 
     @property
     def peak_ub_bytes(self) -> int:
         """The most unified buffer that a core uses."""
-        return max(work.memory.peak_bytes for work in self.stages)
+        return max((work.memory.peak_bytes for work in self.stages), default=0)
 
     def tasks_of(self, core: int) -> list[Task]:
         """What a core does, in order."""
@@ -145,9 +146,8 @@ class Lowered:
             for cut in cuts:
                 placements, memory = self._placed(cut, interleaved, keeps, mode)
                 if memory.peak_bytes <= self.ub_bytes:
-                    chained = are_chained(stage, cut.tasks, self.dims)
-                    dealt = shares(cut.tasks, self.cores, chained)
-                    return StageWork(stage, cut.components, cut.tasks, placements, memory, dealt, chained)
+                    dealt = shares(cut.tasks, self.cores, stage.chained)
+                    return StageWork(stage, cut.components, cut.tasks, placements, memory, dealt, stage.chained)
         raise LoweringError(misfit(self, memory, suggestion(self, cuts[-1].components)))
 
     def _placed(self, cut: _Cut, interleaved: bool, keeps: bool, mode: Mode) -> tuple[list[Placement], Memory]:

@@ -19,11 +19,11 @@ from typing import Any
 from ascend_sim import asc
 from ascend_sim.frontends.pypto.errors import PyptoValueError
 from ascend_sim.frontends.pypto.graph import Node
+from ascend_sim.frontends.pypto.lowering.bodies import memory_of
 from ascend_sim.frontends.pypto.lowering.emit import Emitter, Sizes, box_sizes
 from ascend_sim.frontends.pypto.lowering.memory import Memory, Region
 from ascend_sim.frontends.pypto.lowering.plan import MOVES, Placement, Plan, Step
 from ascend_sim.frontends.pypto.lowering.tasks import Task
-from ascend_sim.frontends.pypto.lowering.tiles import memory_of
 from ascend_sim.frontends.pypto.places import Site
 from ascend_sim.frontends.pypto.regions import Box, lows
 from ascend_sim.frontends.pypto.symbols import Scalar, Symbol, key_of, value_of

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ascend_sim.frontends.pypto.graph import ALIASES, Node, Store
-from ascend_sim.frontends.pypto.lowering.bodies import Body
+from ascend_sim.frontends.pypto.lowering.bodies import Body, memory_of, same_place
 from ascend_sim.frontends.pypto.lowering.demand import BLOCK_BYTES, is_leaf, needs_of
 from ascend_sim.frontends.pypto.regions import Box, overlap, volume
-from ascend_sim.frontends.pypto.symbols import Env, key_of
+from ascend_sim.frontends.pypto.symbols import Env
 
 Tile = tuple[int, ...]  # number of the tile along every axis
 
@@ -164,17 +164,6 @@ def _may_cut(group: Component, cut: tuple[int, ...], axis: int, env: Env) -> boo
         shared += common
         own += volume(need.box) - common
     return shared <= own or own == shared == 0
-
-
-def memory_of(leaf: Node) -> Node:
-    """The global tensor behind a leaf."""
-    return leaf if leaf.is_global else leaf.inputs[0]
-
-
-def same_place(leaf: Node, store: Store) -> bool:
-    """Whether a leaf begins where a store writes, so that equal boxes of both are the same memory."""
-    offsets = leaf.attrs.get("offsets", (0,) * leaf.rank)
-    return [key_of(a) for a in offsets] == [key_of(b) for b in store.offsets]
 
 
 def _misaligned(node: Node) -> set[int]:
