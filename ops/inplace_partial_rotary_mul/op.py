@@ -40,7 +40,7 @@ ASCEND950 = Support(
         "B1ND, 11ND: (B, 1, N, L), (1, 1, N, L)",
         "1SND: (1, S, N, L)",
     ),
-    kernel=None,
+    kernel="kernel_arch35",
     golden="golden_arch35",
 )
 

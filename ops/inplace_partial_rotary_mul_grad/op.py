@@ -25,7 +25,7 @@ ASCEND950 = Support(
         "1SND: (1, S, N, L)",
         "a dim of 0 anywhere: nothing to do",
     ),
-    kernel=None,
+    kernel="kernel_arch35",
 )
 
 
