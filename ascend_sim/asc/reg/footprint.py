@@ -129,8 +129,8 @@ def _check_bounds(footprint: Footprint, ub_bytes: int) -> None:
             f"at {node.place} reaches UB bytes {int(at.min())}..{int(at.max())}, allowed are 0..{ub_bytes - 1} "
             "(inactive lanes included)",
         )
-    if not footprint.is_store or at is None:
-        return
+    if not footprint.is_store or at is None or footprint.low == footprint.high:
+        return  # a store whose mask is empty writes nothing, wherever it points
     tensor = access.tensor
     held = tensor.size * tensor.dtype.itemsize
     end = tensor.addr + -(-held // BLOCK_BYTES) * BLOCK_BYTES

@@ -11,6 +11,7 @@ from reg_bench import VfBench, same_bits
 
 from ascend_sim import asc
 from ascend_sim.asc import reg
+from ascend_sim.errors import KernelError
 from ascend_sim.isa.numeric import flush_subnormals
 
 RNG = np.random.default_rng(7)
@@ -361,3 +362,19 @@ def test_subnormals_are_zero_with_their_sign() -> None:
         wanted = np.array([0.0, -0.0, 2e-38, 0.0, -0.0, 1.5], ml_dtypes.bfloat16)
         assert same_bits(bench.of(a)[:6], wanted)
         assert tiny.tobytes() != wanted.tobytes()
+
+
+@asc.vf
+def store_behind_vf(dst: Any, count: int) -> None:
+    x = reg.RegTensor(F32)
+    reg.load_align(x, dst)
+    reg.store_align(dst + 64, x, reg.update_mask(F32, reg.Counter(count)))
+
+
+def test_a_store_with_an_empty_mask_may_point_behind_its_tensor() -> None:
+    with VfBench() as bench:
+        one, other = bench.local(F32, 0, np.ones(64)), bench.local(F32, 256, np.zeros(64))
+        store_behind_vf(one, 0)
+        assert not bench.of(other).any()
+        with pytest.raises(KernelError, match=r"writes UB bytes 256\.\.259, but its tensor holds bytes 0\.\.255 "):
+            store_behind_vf(one, 1)
