@@ -14,6 +14,7 @@ from ascend_sim.soc.rules import derivation
 from ascend_sim.soc.tree import Leaves
 
 OVERRIDE = "override"
+_SHOWN = 8  # names of a group that an error text spells out
 
 
 def apply(overrides: Mapping[str, Any], leaves: Leaves, variant: str) -> Leaves:
@@ -47,7 +48,10 @@ def scalar(given: object) -> object:
 def _unknown(path: str, leaves: Leaves, variant: str) -> str:
     below = [name for name in leaves if name.startswith(f"{path}.")]
     if below:
-        return f"{path} of {variant} is a group; set one of {', '.join(below)}"
+        more = (
+            f" and {len(below) - _SHOWN} more (`ascend-sim socs {variant}` lists them)" if len(below) > _SHOWN else ""
+        )
+        return f"{path} of {variant} is a group; set one of {', '.join(below[:_SHOWN])}{more}"
     derived = derivation(Soc, path)
     if derived:
         return f"{path} of {variant} cannot be set: it is derived ({derived})"

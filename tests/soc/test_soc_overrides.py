@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 from pydantic import ValidationError
@@ -110,6 +111,15 @@ def test_refusals(path: str, given: str, text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load("ascend910b", {path: given})
     assert str(caught.value) == text
+
+
+def test_a_large_group_is_not_spelled_out() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load("ascend910b", {"timing": 1})
+    text = str(caught.value)
+    assert text.startswith("timing of Ascend910B3 is a group; set one of timing.scalar.prologue_cycles, ")
+    assert re.search(r" and \d+ more \(`ascend-sim socs Ascend910B3` lists them\)$", text)
+    assert text.count(", ") == 7
 
 
 def test_a_chip_cannot_be_changed_later() -> None:
