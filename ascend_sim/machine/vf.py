@@ -1,9 +1,10 @@
 """How long a vector function takes on the 950.
 
 Its instructions are dispatched in program order into a window, a few per cycle, and leave it out of order: each starts
-when its sources are there and its unit is free. There are two execution units, and UB takes two accesses a cycle, one
-of them a store. Registers are renamed, so only reads of results order instructions; the dispatch stands still when the
-window is full.
+when its sources are there and its unit is free. There are two execution units and two load ports; stores go through a
+buffer (`ubports`). Registers are renamed, so only reads of results order instructions; the dispatch stands still when
+the window is full. Entering a loop costs
+some cycles.
 
 A loop is not walked to its end: when a round begins in the same state as an earlier one, all that follows repeats, and
 the rounds in between are added up. A body is timed once (`VfTimer`); only where its operands lie in the banks makes a
@@ -59,7 +60,7 @@ def _key(items: Items, phase: int) -> tuple[Any, ...]:
 class _Entry:
     """An instruction in the window. `sources`: entries whose results it waits for, `ready`: when they are there."""
 
-    __slots__ = ("cost", "done", "for_execute", "for_store", "instr", "issued", "ready", "sources", "turns")
+    __slots__ = ("cost", "for_execute", "for_store", "instr", "issued", "ready", "sources", "turns")
 
     def __init__(self, instr: VfInstr, cost: _Cost, sources: list[_Entry], turns: tuple[Turn, ...]) -> None:
         self.instr = instr
@@ -67,7 +68,7 @@ class _Entry:
         self.sources = sources
         self.turns = turns
         self.issued = False
-        self.ready = self.done = self.for_execute = self.for_store = 0
+        self.ready = self.for_execute = self.for_store = 0
 
 
 class _Cost:
@@ -87,13 +88,15 @@ class _Run:
     def __init__(self, timing: VfTiming, layout: UbLayout) -> None:
         self.timing = timing
         self.layout = layout
-        self.ports = UbPorts(timing.accesses_per_cycle)
+        self.ports = UbPorts(timing.accesses_per_cycle, timing.store_buffer_entries)
         self.now = 0
         self.dispatched = 0  # in this cycle
         self.window: list[_Entry] = []
         self.writers: dict[int, _Entry] = {}
         self.units = [0] * timing.execute_units  # free from this cycle on
         self.mask_unit = self.load_port = self.store_port = 0
+        self.loads = 0  # in this cycle
+        self.entered = False  # whether a loop has begun: the start of the function sets up the first one
         self.finish = 0
         self._costs: dict[int, _Cost] = {}
         self._numbers: dict[int, int] = {}
@@ -101,10 +104,11 @@ class _Run:
 
     def cycles(self, items: Items) -> int:
         self._items(items, ())
-        while self.window:
+        while self.window or not self.ports.drained:
             self._step()
         timing = self.timing
-        return timing.start_cycles + max(self.finish, self.now) + timing.drain_cycles
+        done = max(self.finish, self.ports.busy_until, self.now)
+        return timing.start_cycles + done + timing.drain_cycles
 
     # -- dispatch ---------------------------------------------------------------------------------------------------
 
@@ -117,7 +121,9 @@ class _Run:
 
     def _loop(self, loop: VfLoop, rounds: tuple[int, ...]) -> None:
         """The rounds of a loop; a state that has been seen before skips as many repetitions as there is room for."""
-        self._wait(self.timing.loop_cycles)
+        if self.entered:
+            self._wait(self.timing.loop_cycles)
+        self.entered = True
         period = self._bank_period(loop, len(rounds))
         seen: dict[Any, tuple[int, int]] = {}
         searching = loop.trips > 2
@@ -161,8 +167,9 @@ class _Run:
             self._drain()
             return
         timing = self.timing
-        while self.dispatched >= timing.dispatch_instructions_per_cycle or len(self.window) >= timing.window_entries:
+        while len(self.window) >= timing.window_entries:
             self._step()
+        self._take_slot()
         cost = self._costs.get(id(instr))
         if cost is None:
             cost = self._costs[id(instr)] = _Cost(timing, instr)
@@ -173,6 +180,11 @@ class _Run:
         for slot in instr.writes:
             writers[slot] = entry
         self.window.append(entry)
+
+    def _take_slot(self) -> None:
+        """Dispatch something in this cycle or the next."""
+        if self.dispatched >= self.timing.dispatch_instructions_per_cycle:
+            self._step()
         self.dispatched += 1
 
     def _turns_of(self, instr: VfInstr, rounds: tuple[int, ...]) -> tuple[Turn, ...]:
@@ -184,8 +196,7 @@ class _Run:
         key = (id(instr), phase)
         found = self._turns.get(key)
         if found is None:
-            store = instr.unit is VfUnit.STORE
-            found = self.layout.turns(phase, access.length, access.blocks, access.block_stride, store)
+            found = self.layout.turns(phase, access.length, access.blocks, access.block_stride)
             self._turns[key] = found
         return found
 
@@ -196,7 +207,7 @@ class _Run:
 
     def _drain(self) -> None:
         """A memory barrier: nothing behind it starts before all in front of it is done."""
-        while self.window or self.now < self.finish:
+        while self.window or not self.ports.drained or self.now < max(self.finish, self.ports.busy_until):
             self._step()
         self._wait(self.timing.barrier_cycles)
 
@@ -205,12 +216,12 @@ class _Run:
     def _step(self) -> None:
         """One cycle: whatever can start does, oldest first."""
         now = self.now
+        self.ports.begin(now)
         kept = [entry for entry in self.window if not self._issue(entry, now)]
         self.window = kept
+        self.ports.end(now)
         self.now = now + 1
-        self.dispatched = 0
-        if not now % 64:
-            self.ports.forget_before(now)
+        self.dispatched = self.loads = 0
 
     def _issue(self, entry: _Entry, now: int) -> bool:
         """Start an instruction if its sources and its unit are free in this cycle."""
@@ -244,21 +255,31 @@ class _Run:
                 return False
             self.mask_unit = now + cost.interval
             entry.for_execute = entry.for_store = now + cost.latency
-        else:
-            store = unit is VfUnit.STORE
-            if (self.store_port if store else self.load_port) > now or not self.ports.fits(now, entry.turns, store):
+        elif unit is VfUnit.LOAD:
+            if not self._load(entry, now):
                 return False
-            self.ports.take(now, entry.turns, store)
-            held = now + max(cost.interval, len(entry.turns))
-            if store:
-                self.store_port = held
-            elif cost.single or len(entry.turns) > 1:
-                self.load_port = held
-            latency = cost.latency + len(entry.turns) - 1
-            entry.for_execute = entry.for_store = now + max(1, latency - timing.load_forward_cycles)
+        else:
+            if self.store_port > now or not self.ports.has_room:
+                return False
+            self.ports.store(entry.turns)
+            self.store_port = now + cost.interval
         entry.issued = True
-        entry.done = now + cost.latency + max(0, len(entry.turns) - 1)
-        self.finish = max(self.finish, entry.done)
+        self.finish = max(self.finish, now + cost.latency)
+        return True
+
+    def _load(self, entry: _Entry, now: int) -> bool:
+        """Start a load: one of `load_ports` in a cycle, or the only one."""
+        cost, timing = entry.cost, self.timing
+        ports = timing.load_ports
+        if self.load_port > now or self.loads + (ports if cost.single else 1) > ports:
+            return False
+        if not self.ports.load(now, entry.turns):
+            return False
+        self.loads += ports if cost.single else 1
+        longer = max(cost.interval, len(entry.turns)) - 1
+        if longer:
+            self.load_port = now + 1 + longer
+        entry.for_execute = entry.for_store = now + max(1, cost.latency + longer - timing.load_forward_cycles)
         return True
 
     # -- steady state -----------------------------------------------------------------------------------------------
@@ -282,7 +303,7 @@ class _Run:
             if not e.issued or e.for_execute > now or e.for_store > now
         )
         units = tuple(max(0, at - now) for at in (*self.units, self.mask_unit, self.load_port, self.store_port))
-        return window, results, units, self.dispatched, self.ports.state(now), max(0, self.finish - now)
+        return window, results, units, self.dispatched, self.loads, self.ports.state(now), max(0, self.finish - now)
 
     def _skip(self, cycles: int) -> None:
         """Go on `cycles` later in the same state."""
@@ -298,7 +319,6 @@ class _Run:
             entries.update((id(source), source) for source in entry.sources)
         for entry in entries.values():
             entry.ready += cycles
-            entry.done += cycles
             entry.for_execute += cycles
             entry.for_store += cycles
 

@@ -61,6 +61,7 @@ _UNITS = {
     "instructions": "instructions",
     "accesses": "accesses",
     "units": "units",
+    "ports": "ports",
     "factor": "1",
     "ratio": "1",
     "share": "1",

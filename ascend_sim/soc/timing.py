@@ -93,11 +93,13 @@ class VfTiming(Section):
 
     `start_cycles` and `drain_cycles` stand around the body. Instructions are dispatched in order,
     `dispatch_instructions_per_cycle`, into a window of `window_entries`, and start out of order: `execute_units` of
-    them, and `accesses_per_cycle` loads and stores of which one is a store. A result can be used
-    `latency - forward_cycles` after its instruction started (by a store `latency - store_forward_cycles`, after a load
-    `latency - load_forward_cycles`). A unit takes its next instruction after the interval. `single_issue` lists what
-    only the first unit does, or a load that needs both ports. Tables go by "Name_dtype", then "Name", then `default`.
-    A loop is entered `loop_cycles` after what stands before it; `barrier_cycles` is added by a memory barrier when
+    them, `load_ports` loads and a store in a cycle. UB takes `accesses_per_cycle`; stores wait for a place in it in a
+    buffer of `store_buffer_entries`. A result can be used `latency - forward_cycles` after its instruction started (by
+    a store `latency - store_forward_cycles`, after a load `latency - load_forward_cycles`). A unit takes its next
+    instruction after the interval. `single_issue` lists what only the first unit does, or a load that needs both
+    ports. Tables go by "Name_dtype", then "Name", then `default`.
+    The end of a loop's round is dispatched like an instruction, and a loop that is not the function's first item is
+    entered `loop_cycles` after what stands before it; `barrier_cycles` is added by a memory barrier when
     everything before it is done.
     """
 
@@ -106,7 +108,9 @@ class VfTiming(Section):
     dispatch_instructions_per_cycle: Count
     window_entries: Count
     execute_units: Count
+    load_ports: Count
     accesses_per_cycle: Count
+    store_buffer_entries: Count
     forward_cycles: Cycles
     store_forward_cycles: Cycles
     load_forward_cycles: Cycles
