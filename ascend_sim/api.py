@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ascend_sim.accuracy.expected import expected_error, kind_of
 from ascend_sim.errors import InputError
 from ascend_sim.host.arrays import random_inputs
 from ascend_sim.host.device import Device, L2State, Launch
@@ -16,12 +17,16 @@ from ascend_sim.host.operator import DEFAULT_SOC, Operator
 from ascend_sim.host.planning import infer_shapes, plan_run, tiling
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import TensorInfo, infos_text, tensor_info
+from ascend_sim.machine import LaunchKind
 from ascend_sim.report.comparison import compare_reference
 from ascend_sim.report.result import OperatorResult, Result
 from ascend_sim.report.values import UNCHECKED, compare
 from ascend_sim.soc import Soc, load
 
 __all__ = ["DeviceWithRuns", "Overrides", "device", "infer_shapes", "run", "run_call", "tiling"]
+
+OPERATOR_KIND = "rope"
+"""Every operator there is rotates; which measured rows say how far off its time may be."""
 
 Overrides = Mapping[str, str | int | float | bool]
 
@@ -45,6 +50,8 @@ def device(
     *,
     values: bool = True,
     l2: L2State = "warm",
+    launch_kind: LaunchKind = "back_to_back",
+    cold_start_us: float = 0.0,
     overrides: Overrides | None = None,
     core: int | Collection[int] | None = None,
     echo: bool = True,
@@ -52,12 +59,22 @@ def device(
 ) -> DeviceWithRuns:
     """Open a device: `with ascend_sim.device("Ascend910B4") as dev: kernel[8](x, y)`, then look at `dev.runs[-1]`.
 
-    `values=False` times without computing. `l2`: launches find in L2 what earlier ones left ("warm"), or nothing
-    ("cold"). `overrides` maps dotted paths of chip parameters to values. `core` limits what kernels print to these
-    blocks, `echo=False` keeps it off stdout. `block_order` runs the blocks in another order, which changes no result.
+    `values=False` times without computing. `l2`: launches find L2 as if launched just before ("warm"), empty
+    ("cold"), or as earlier launches on this device left it ("keep"). `launch_kind`: "back_to_back", or with a cold
+    start "few_launches" or "in_situ"; `cold_start_us` adds to that, 0 unless given. `overrides` maps dotted paths of
+    chip parameters to values. `core` limits what kernels print to these blocks, `echo=False` keeps it off stdout. `block_order` runs the blocks in another order, which changes no result.
     """
     chip = load(soc, overrides) if isinstance(soc, str) else soc
-    return DeviceWithRuns(chip, values=values, l2=l2, core_filter=core, echo=echo, block_order=block_order)
+    return DeviceWithRuns(
+        chip,
+        values=values,
+        l2=l2,
+        launch_kind=launch_kind,
+        cold_start_us=cold_start_us,
+        core_filter=core,
+        echo=echo,
+        block_order=block_order,
+    )
 
 
 def run(
@@ -68,6 +85,9 @@ def run(
     seed: int = 0,
     overrides: Overrides | None = None,
     l2: L2State = "warm",
+    launch_kind: LaunchKind = "back_to_back",
+    cold_start_us: float = 0.0,
+    repeat: int = 1,
     core: int | Collection[int] | None = None,
     cann: str = "",
     compare: str = "",
@@ -79,8 +99,9 @@ def run(
     operator that works in place changes, or a `(shape, dtype)` pair: random values from `seed`, or no values at all
     with `values=False`. Without any input the operator's example runs, without `soc` on ascend910b or the first SoC
     that has the operator. Other keywords are those of `device`; `cann` chooses among host code of different releases,
-    `compare` names one of the operator's references to hold the outputs against beside the golden.
-    Raises `TilingError`, `UnsupportedError`, `InputError`.
+    `compare` names one of the operator's references to hold the outputs against beside the golden. With `repeat` the
+    result is that of the first of so many launches; `later_us` has the durations of the others, which follow back to
+    back and find what is in L2. Raises `TilingError`, `UnsupportedError`, `InputError`.
     """
     operator = operator_named(op) if isinstance(op, str) else op
     inputs, attrs = operator.bind_call(args, kwargs)
@@ -89,7 +110,19 @@ def run(
     soc = soc or operator.default_soc
     chip = load(soc, overrides) if isinstance(soc, str) else soc
     return run_call(
-        operator, inputs, attrs, chip, values=values, seed=seed, l2=l2, core=core, cann=cann, compare=compare
+        operator,
+        inputs,
+        attrs,
+        chip,
+        values=values,
+        seed=seed,
+        l2=l2,
+        launch_kind=launch_kind,
+        cold_start_us=cold_start_us,
+        repeat=repeat,
+        core=core,
+        cann=cann,
+        compare=compare,
     )
 
 
@@ -102,6 +135,9 @@ def run_call(
     values: bool = True,
     seed: int = 0,
     l2: L2State = "warm",
+    launch_kind: LaunchKind = "back_to_back",
+    cold_start_us: float = 0.0,
+    repeat: int = 1,
     core: int | Collection[int] | None = None,
     echo: bool = True,
     cann: str = "",
@@ -112,13 +148,27 @@ def run_call(
     operator.support_on(chip.name)  # where the operator exists says more than what a device cannot simulate yet
     if compare:
         _check_compare(operator, compare, values)
-    on = Device(chip, values=values, l2=l2, core_filter=core, echo=echo)
+    if isinstance(repeat, bool) or repeat < 1:
+        raise InputError(f"repeat {repeat!r}: must be a number of launches, 1 or more")
+    on = Device(
+        chip,
+        values=values,
+        l2=l2,
+        launch_kind=launch_kind,
+        cold_start_us=cold_start_us,
+        core_filter=core,
+        echo=echo,
+    )
     given = operator.bind_inputs(inputs)
     if values:
         plan_run(operator, given, attrs, chip, cann=cann)  # refused calls are not worth their random values
         given = _filled(operator, given, seed)
     done = run_operator(operator, given, attrs, on, cann=cann, reference=compare)
-    return _operator_result(done, compare, time.perf_counter() - begin)
+    (launch,) = done.launches
+    later = [on.machine.run(launch.program, "keep") for _ in range(repeat - 1)]
+    result = _operator_result(done, compare, time.perf_counter() - begin)
+    result.later_us = [line.launch_us + line.to_us(line.duration_cycles) for line in later]
+    return result
 
 
 def _check_compare(operator: Operator, compare: str, values: bool) -> None:
@@ -137,11 +187,12 @@ def _filled(operator: Operator, inputs: Mapping[str, Any], seed: int) -> dict[st
 
 def launch_result(launch: Launch) -> Result:
     """The result of one launch of any kernel."""
-    return Result(op=launch.kernel, warnings=list(launch.warnings), **_of_launch(launch))
+    kind = kind_of(launch.program)
+    return Result(op=launch.kernel, warnings=list(launch.warnings), **_of_launch(launch, kind))
 
 
-def _of_launch(launch: Launch) -> dict[str, Any]:
-    """What the results of launches and of operators have in common."""
+def _of_launch(launch: Launch, kind: str) -> dict[str, Any]:
+    """What the results of launches and of operators have in common; `kind` as for `expected_error`."""
     return {
         "kernel": launch.kernel,
         "chip": launch.soc,
@@ -149,7 +200,8 @@ def _of_launch(launch: Launch) -> dict[str, Any]:
         "timeline": launch.timeline,
         "wall_s": launch.wall_s,
         "l2": launch.l2,
-        "cold_start_us": launch.soc.require_timing().launch.cold_start_us if launch.l2 == "cold" else 0.0,
+        "cold_start_us": launch.timeline.cold_start_us,
+        "expect": lambda soc, us: expected_error(soc, kind, us).to_json(),
         "output": launch.output,
     }
 
@@ -174,7 +226,7 @@ def _operator_result(done: OperatorRun, compared: str, wall_s: float) -> Operato
         golden=done.golden,
         call=_call_text(done.infos, done.attrs),
         warnings=list(done.warnings),
-        **(_of_launch(launch) | {"wall_s": wall_s}),
+        **(_of_launch(launch, OPERATOR_KIND) | {"wall_s": wall_s}),
     )
 
 

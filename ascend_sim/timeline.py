@@ -62,7 +62,8 @@ class MemoryCounters:
 
 @dataclass(slots=True)
 class Timeline:
-    """One launch on one device. `duration_cycles` counts from the first block's begin to the last block's finish."""
+    """One launch on one device. `duration_cycles` counts from the first block's begin to the last block's finish;
+    `cold_start_us` of it are what the last block's prologue took longer because the launch started cold."""
 
     clock_mhz: float
     cores: list[CoreTimeline]
@@ -70,6 +71,7 @@ class Timeline:
     launch_us: float
     memory: MemoryCounters = field(default_factory=MemoryCounters)
     notes: list[str] = field(default_factory=list)
+    cold_start_us: float = 0.0
 
     def to_us(self, cycles: float) -> float:
         return cycles / self.clock_mhz

@@ -55,12 +55,12 @@ class Check:
         }
 
 
-DURATION_MEDIAN = Threshold("duration, median error", 0.08, 0.15)
-DURATION_P90 = Threshold("duration, 90th percentile", 0.20, 0.70)
-VEC_MEDIAN = Threshold("vector busy time, median error", 0.10, 0.10)
-MTE2_MEDIAN = Threshold("MTE2 busy time, median error", 0.10, 0.12)
-ORDER = Threshold("rotary pairs in the right order", 0.95, 0.80, at_least=True)
-STEPS_WORST = Threshold("vector cycles of the six official Add steps, worst", 0.01, 0.03)
+DURATION_MEDIAN = Threshold("duration, median error", 0.08, 0.035)
+DURATION_P90 = Threshold("duration, 90th percentile", 0.20, 0.13)
+VEC_MEDIAN = Threshold("vector busy time, median error", 0.10, 0.055)
+MTE2_MEDIAN = Threshold("MTE2 busy time, median error", 0.10, 0.05)
+ORDER = Threshold("rotary pairs in the right order", 0.95, 0.99, at_least=True)
+STEPS_WORST = Threshold("vector cycles of the six official Add steps, worst", 0.01, 0.004)
 LOOPS_WORST = Threshold("vector cycles of the 910B3 loops, worst", 0.05, 0.02)
 
 

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ascend_sim.program import Program, VectorWork, VfWork
+
 ERRORS = Path(__file__).parent / "data" / "errors.json"
 NEAR = 3.0
 """Rows up to this factor shorter or longer are near."""
@@ -47,6 +49,10 @@ class Expected:
             return "extrapolated: nothing measured is near"
         return f"±{100 * self.band:.0f} % (from {self.rows} measured rows of this kind and size)"
 
+    def to_json(self) -> dict[str, Any]:
+        band = None if self.band is None else round(self.band, 3)
+        return {"band": band, "rows": self.rows, "extrapolated": self.extrapolated, "text": str(self)}
+
 
 def expected_error(soc: str, kind: str, duration_us: float, points: Sequence[Point] | None = None) -> Expected:
     """What to expect of an estimate of `duration_us` on a chip of family `soc` ("ascend910b") for a kernel of `kind`.
@@ -62,6 +68,15 @@ def expected_error(soc: str, kind: str, duration_us: float, points: Sequence[Poi
     if len(near) >= ENOUGH:
         return Expected(_quantile(near), len(near), False)
     return Expected(_quantile([abs(point.error) for point in family]), len(family), True)
+
+
+def kind_of(program: Program) -> str:
+    """The kind of measured kernels that a kernel of the user's own is most like."""
+    used = [instr for block in program.blocks[:1] for instr in set(block.instrs)]
+    vector = [instr for instr in used if isinstance(instr.work, VectorWork | VfWork)]
+    if not vector:
+        return "copy"
+    return "reduce" if any("reduce" in instr.row.name.lower() for instr in vector) else "elementwise"
 
 
 def _quantile(sizes: Iterable[float]) -> float | None:

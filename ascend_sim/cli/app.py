@@ -13,13 +13,16 @@ from ascend_sim.cli.options import (
     DEFAULT_SOC,
     PROGRAM,
     Attrs,
+    ColdStart,
     Core,
     Inputs,
     Json,
     L2State,
+    LaunchKind,
     NoValues,
     Op,
     OpSocName,
+    Repeat,
     Sets,
     SocName,
     Trace,
@@ -75,6 +78,9 @@ def run(
             show_default=False,
         ),
     ] = "",
+    launch_kind: LaunchKind = "back_to_back",
+    cold_start_us: ColdStart = 0.0,
+    repeat: Repeat = 1,
 ) -> None:
     """Run an operator: tiling, values against golden, cycles and what limits them.
 
@@ -82,7 +88,24 @@ def run(
     """
     from ascend_sim.cli.run import RunRequest, run_operator  # noqa: PLC0415 - `--help` must not wait for numpy
 
-    request = RunRequest(op, inputs, attrs, soc, sets, not no_values, seed, save, trace, core, l2, json, compare)
+    request = RunRequest(
+        op,
+        inputs,
+        attrs,
+        soc,
+        sets,
+        not no_values,
+        seed,
+        save,
+        trace,
+        core,
+        l2,
+        json,
+        compare,
+        launch_kind,
+        cold_start_us,
+        repeat,
+    )
     raise typer.Exit(run_operator(request))
 
 

@@ -9,6 +9,7 @@ from ascend_sim.cli.options import key_values
 from ascend_sim.errors import InputError
 from ascend_sim.host.device import L2State
 from ascend_sim.host.operator import Operator
+from ascend_sim.machine import LaunchKind
 from ascend_sim.soc import Soc, load
 
 
@@ -24,6 +25,15 @@ def read_l2(text: str) -> L2State:
             return text
         case _:
             raise InputError(f"--l2 {text!r}: allowed are warm and cold")
+
+
+def read_launch_kind(text: str) -> LaunchKind:
+    """`--launch-kind`."""
+    match text:
+        case "back_to_back" | "few_launches" | "in_situ":
+            return text
+        case _:
+            raise InputError(f"--launch-kind {text!r}: allowed are back_to_back, few_launches and in_situ")
 
 
 def read_call(

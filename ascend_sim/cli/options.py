@@ -57,6 +57,21 @@ L2State = Annotated[
     str,
     typer.Option("--l2", metavar="warm|cold", help="L2 before a launch: as back-to-back launches leave it, or empty."),
 ]
+LaunchKind = Annotated[
+    str,
+    typer.Option(
+        "--launch-kind",
+        metavar="back_to_back|few_launches|in_situ",
+        help="What ran before the launch: many of the same, few (cold start), or other kernels.",
+    ),
+]
+ColdStart = Annotated[
+    float, typer.Option("--cold-start", metavar="US", help="Microseconds that every block starts later, on top.")
+]
+Repeat = Annotated[
+    int,
+    typer.Option("--repeat", metavar="N", help="Launch N times; later launches find L2 as the ones before left it."),
+]
 
 
 def key_values(texts: Iterable[str] | None, option: str, form: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from ascend_sim.api import run_call
-from ascend_sim.cli.calls import read_call, read_chip, read_l2
+from ascend_sim.cli.calls import read_call, read_chip, read_l2, read_launch_kind
 from ascend_sim.cli.progress import progress
 from ascend_sim.errors import InputError
 from ascend_sim.host.registry import operator_named
@@ -38,6 +38,9 @@ class RunRequest:
     l2: str
     json: bool
     compare: str = ""
+    launch_kind: str = "back_to_back"
+    cold_start_us: float = 0.0
+    repeat: int = 1
 
 
 def run_operator(request: RunRequest) -> int:
@@ -55,6 +58,9 @@ def run_operator(request: RunRequest) -> int:
             values=request.values,
             seed=request.seed,
             l2=read_l2(request.l2),
+            launch_kind=read_launch_kind(request.launch_kind),
+            cold_start_us=request.cold_start_us,
+            repeat=request.repeat,
             core=request.core,
             echo=not request.json,
             compare=request.compare,

@@ -22,7 +22,8 @@ from ascend_sim.timeline import Timeline
 if TYPE_CHECKING:
     from ascend_sim.host.execute import OperatorRun
 
-L2State = Literal["warm", "cold"]
+L2State = Literal["warm", "cold", "keep"]
+LAUNCH_KINDS = ("back_to_back", "few_launches", "in_situ")
 
 
 @dataclass(slots=True, eq=False)
@@ -52,8 +53,10 @@ class Device:
     """Where kernels are launched to; as a context manager it is the current device inside its `with` block.
 
     `soc` is a name ("ascend910b", "Ascend910B4") or a loaded chip. `values=False` records and times without computing.
-    `l2` says whether launches find their operands in L2 ("warm": what earlier launches left) or not ("cold": emptied
-    before each launch). `launch_kind`: a launch that does not follow others of its kernel "back_to_back" starts cold.
+    `l2` says whether launches find their operands in L2 ("warm": as if launched just before) or not ("cold": emptied
+    before each launch); with "keep" the state at the beginning is empty and each launch finds what earlier ones left.
+    `launch_kind`: a launch that does not follow others of its kernel "back_to_back" ("few_launches", "in_situ") starts
+    cold; `cold_start_us` adds to the prologue of every block.
     `core_filter` limits what kernels print to these blocks; `echo=False` keeps it from stdout
     (`Launch.output` has it all the same). `block_order` runs the blocks in another order, which changes no result.
     `timing=False` leaves the timeline of every launch empty, for those who only want the values. `observers` are called
@@ -67,17 +70,23 @@ class Device:
         values: bool = True,
         l2: L2State = "warm",
         launch_kind: LaunchKind = "back_to_back",
+        cold_start_us: float = 0.0,
         core_filter: int | Collection[int] | None = None,
         echo: bool = True,
         block_order: Sequence[int] | None = None,
         timing: bool = True,
     ) -> None:
         self.soc = load(soc) if isinstance(soc, str) else soc
-        if l2 not in ("warm", "cold"):
-            raise InputError(f"l2 {l2!r}: allowed are 'warm' and 'cold'")
+        if l2 not in ("warm", "cold", "keep"):
+            raise InputError(f"l2 {l2!r}: allowed are 'warm', 'cold' and 'keep'")
+        if launch_kind not in LAUNCH_KINDS:
+            raise InputError(f"launch_kind {launch_kind!r}: allowed are {', '.join(map(repr, LAUNCH_KINDS))}")
+        if isinstance(cold_start_us, bool) or not 0 <= cold_start_us < float("inf"):
+            raise InputError(f"cold_start_us {cold_start_us!r}: must be a number of microseconds, 0 or more")
         self.values = values
         self.l2: L2State = l2
         self.launch_kind: LaunchKind = launch_kind
+        self.cold_start_us = float(cold_start_us)
         self.cores = None if core_filter is None else _blocks(core_filter)
         self.echo = echo
         self.block_order = block_order
@@ -147,7 +156,7 @@ class Device:
         """Time what was recorded and keep it."""
         recorded = time.perf_counter()
         timeline = (
-            self.machine.run(program, self.l2, self.launch_kind)
+            self.machine.run(program, self.l2, self.launch_kind, self.cold_start_us)
             if self.timing
             else Timeline(self.soc.clock_mhz, [], 0, 0.0)
         )

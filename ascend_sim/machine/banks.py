@@ -6,12 +6,13 @@ either a read or a write. So
 
 * two operands (or two blocks of one operand) in one group are read one after the other: a second contiguous source in
   the same group doubles the repeat, eight blocks in one group take eight cycles;
-* a repeat is written `write_delay_cycles` after its first read, and a read that meets a write in its bank waits. The
+* a repeat is written `write_delay_cycles` after its last read, and a read that meets a write in its bank waits. The
   delay is odd, so aligned operands (in place, or equal modulo 512 B) meet in opposite halves and lose nothing; an
   operand shifted by one block does lose.
 
-With a delay of 17 cycles this reproduces the eight cases of the bank_conflict_ub sample within 1.5 %, its half
-conflicts (135.0 and 129.0 cycles instead of 86) included.
+With a delay of 23 cycles this reproduces the eight cases of the bank_conflict_ub sample within 2.2 %, its half
+conflicts (135.0 and 129.0 cycles instead of 86) included, and the official Add steps, whose second buffers lie so that
+a write would meet the second source's reads if it came an odd number of cycles after the first.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class BankModel:
                 if first < 0:
                     first = now
                 now += 1
-            at = (now if first < 0 else first) + self.write_delay
+            at = (now if first < 0 else now - 1) + self.write_delay
             write_turns = self._turns(writes, repeat)
             for banks in write_turns:
                 while at in busy:

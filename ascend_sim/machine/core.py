@@ -25,7 +25,6 @@ class Core:
         costs: CostModel,
         layouts: Layouts,
         memory: Memory,
-        warm: bool,
         arrive: Callable[[Core, int], None],
         finished: Callable[[Core, int], None],
     ) -> None:
@@ -41,15 +40,15 @@ class Core:
         mte3 = TransferPipe(MTE3, timing, memory, number, self.advance)
         self.pipes = (vector, mte2, mte3)  # by queue number
         self._turns = (mte2, vector, mte3)  # as data flow, so that most rounds get everything done
-        self.scalar = ScalarUnit(soc, self.pipes, warm, lambda cycle: arrive(self, cycle))
+        self.scalar = ScalarUnit(soc, self.pipes, lambda cycle: arrive(self, cycle))
 
-    def begin(self, program: CoreProgram, cycle: int, cold_cycles: int) -> CoreTimeline:
-        """Put a block on the core; it starts in `cycle`, its prologue takes `cold_cycles` more than usual. Call
+    def begin(self, program: CoreProgram, cycle: int, late_cycles: int) -> CoreTimeline:
+        """Put a block on the core; it starts in `cycle`, its prologue takes `late_cycles` more than usual. Call
         `advance` afterwards."""
         block = self.block = Block(program, self._layouts.of(program), self.number, cycle)
         for pipe in self.pipes:
             pipe.enter(block, cycle)
-        self.scalar.enter(block, cycle + self._timing.prologue_cycles + cold_cycles)
+        self.scalar.enter(block, cycle + self._timing.prologue_cycles + late_cycles)
         return block.timeline
 
     def advance(self) -> None:

@@ -40,13 +40,20 @@ class Machine:
         self.l2 = L2(soc.l2.bytes)
         self._costs = CostModel(soc)
 
-    def run(self, program: Program, l2: L2State = "warm", launch_kind: LaunchKind = "back_to_back") -> Timeline:
+    def run(
+        self,
+        program: Program,
+        l2: L2State = "warm",
+        launch_kind: LaunchKind = "back_to_back",
+        cold_start_us: float = 0.0,
+    ) -> Timeline:
         """Time one launch.
 
         `l2`: "warm" finds L2 as the same launch just before would have left it, "cold" finds it empty, "keep" finds
         what earlier launches on this machine left. `launch_kind`: a launch that does not follow others of its kernel
-        "back_to_back" starts cold (see `LaunchTiming`). Raises `DeadlockError` when instructions wait for ever,
-        `KernelError` for broken synchronisation rules, `UnsupportedError` for instructions of the cube core.
+        "back_to_back" starts cold (see `ColdStart`); `cold_start_us` is added to the prologue of every block.
+        Raises `DeadlockError` when instructions wait for ever, `KernelError` for broken synchronisation rules,
+        `UnsupportedError` for instructions of the cube core.
         """
         if l2 not in ("warm", "cold", "keep"):
             raise InputError(f"l2={l2!r}: allowed are 'warm', 'cold' and 'keep'")
@@ -57,8 +64,8 @@ class Machine:
             self.l2.clear()
         with _no_garbage_collection():
             try:
-                launch = _Launch(self.soc, self._costs, self.l2, program, l2 == "warm", launch_kind != "back_to_back")
-                return launch.run()
+                launch = _Launch(self.soc, self._costs, self.l2, program, launch_kind, cold_start_us)
+                return launch.run(l2)
             finally:
                 self._costs.forget()
 
@@ -79,13 +86,16 @@ class Machine:
 class _Launch:
     """One launch under way."""
 
-    def __init__(self, soc: Soc, costs: CostModel, l2: L2, program: Program, warm: bool, cold_start: bool) -> None:
+    def __init__(
+        self, soc: Soc, costs: CostModel, l2: L2, program: Program, kind: LaunchKind, cold_start_us: float
+    ) -> None:
         timing = soc.require_timing()
         self.soc = soc
         self.timing = timing
         self.program = program
-        self.warm = warm
-        self.cold_start = cold_start
+        self.kind = kind
+        self.cold_start_us = cold_start_us
+        self.l2 = l2
         self.clock = Clock()
         self.waiting = sorted(program.blocks, key=lambda block: block.block)
         self.waiting.reverse()
@@ -95,18 +105,19 @@ class _Launch:
         depths = (queues.vector_entries, queues.mte2_entries, queues.mte3_entries)
         self.layouts = Layouts(costs, depths, program.auto_sync)
         self.cores = [
-            Core(number, soc, costs, self.layouts, self.memory, warm, self._arrive, self._finished)
-            for number in range(count)
+            Core(number, soc, costs, self.layouts, self.memory, self._arrive, self._finished) for number in range(count)
         ]
         self.timelines: dict[int, CoreTimeline] = {}
         self.at_sync: list[tuple[Core, int]] = []
 
-    def run(self) -> Timeline:
-        if self.warm:
+    def run(self, l2: L2State) -> Timeline:
+        for core in self.cores:
+            core.scalar.warm = l2 == "warm" or not self.l2.empty
+        if l2 == "warm":
             self.memory.warm([transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
         stagger = self.timing.launch.stagger_cycles
         for core in self.cores:
-            self._begin(core, self.waiting.pop(), stagger * core.number, self._cold_cycles(core.number))
+            self._begin(core, self.waiting.pop(), stagger * core.number, self._late_cycles(core.number))
         for core in self.cores:
             core.advance()
         self.clock.run()
@@ -114,14 +125,15 @@ class _Launch:
             raise deadlock(self.program, self.cores)
         return self._timeline()
 
-    def _begin(self, core: Core, program: CoreProgram, cycle: int, cold_cycles: int = 0) -> None:
-        self.timelines[id(program)] = core.begin(program, cycle, cold_cycles)
+    def _begin(self, core: Core, program: CoreProgram, cycle: int, late_cycles: int = 0) -> None:
+        self.timelines[id(program)] = core.begin(program, cycle, late_cycles)
 
-    def _cold_cycles(self, number: int) -> int:
+    def _late_us(self, number: int) -> float:
         """How much longer the prologue of the block takes that starts as number `number`."""
-        launch = self.timing.launch
-        late_us = launch.cold_start_us + launch.cold_start_us_per_block * number if self.cold_start else 0.0
-        return round(late_us * self.soc.clock_mhz)
+        return self.cold_start_us + self.timing.launch.cold_start.late_us(self.kind, number)
+
+    def _late_cycles(self, number: int) -> int:
+        return round(self._late_us(number) * self.soc.clock_mhz)
 
     def _finished(self, core: Core, cycle: int) -> None:
         if self.waiting:
@@ -156,6 +168,7 @@ class _Launch:
             duration_cycles=max((line.finish for line in lines), default=0),
             launch_us=max(0.0, launch.overhead(max(1, running)) - staggered_us),
             memory=self.memory.counters,
+            cold_start_us=self._late_us(running - 1) if running else 0.0,
         )
 
 

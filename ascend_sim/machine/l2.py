@@ -4,9 +4,10 @@ Lines of 4 KiB (no larger than the smallest common transfer) with one valid and 
 least recently used line out first, write-back: what stores leave behind goes to HBM when its line is displaced. The
 state belongs to the device and outlives a launch.
 
-A load that L2 keeps fills whole pieces of 512 B; one that bypasses L2 moves grains only (asc-devkit: GM moves are cut
-into pieces of 128 to 512 B). A load that finds only some of a line's grains fetches all that it wants of the line, so
-rows that wander off 512 B alignment pay for one piece more (22 % for rows of 2 KiB on A2).
+A load that L2 keeps fills whole pieces (512 B on A2, 128 B on the 950), a store that covers a piece in part fetches it;
+a load that bypasses L2 moves grains only (asc-devkit: GM moves are cut into pieces of 128 to 512 B). A load that
+finds only some of a line's grains fetches all that it wants of the line, so rows that wander off 512 B alignment pay
+for one piece more (22 % for rows of 2 KiB on A2).
 """
 
 from __future__ import annotations
@@ -18,39 +19,49 @@ from ascend_sim.program import CopyWork
 
 LINE_BYTES = 4096
 GRAIN_BYTES = 128
-_PIECE_GRAINS = 4  # a piece of 512 B
 _GRAINS = LINE_BYTES // GRAIN_BYTES
 _ALL = (1 << _GRAINS) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a transfer touches, counted from the line in which it begins: `lines` holds `(line, grains, their bits)` in
-    order, `grains` is the sum over the lines. `moved_bytes` counts the grains that pass the core's port, row by row."""
+    """What a transfer touches, counted from the line in which it begins: `lines` holds `(line, grains, their bits,
+    bits of pieces covered in part)` in order, `grains` is the sum over the lines. `moved_bytes` counts the grains that
+    pass the core's port, row by row, `runs` the rows that do not follow each other."""
 
-    lines: tuple[tuple[int, int, int], ...]
+    lines: tuple[tuple[int, int, int, int], ...]
     grains: int
     moved_bytes: int
+    runs: int
 
     @classmethod
-    def of(cls, work: CopyWork, offset: int) -> Footprint:
-        """Of `work` that begins `offset` bytes into a line."""
+    def of(cls, work: CopyWork, offset: int, piece_bytes: int) -> Footprint:
+        """Of `work` that begins `offset` bytes into a line; L2 is filled in pieces of `piece_bytes`."""
+        piece_grains = piece_bytes // GRAIN_BYTES
+        whole_piece = (1 << piece_grains) - 1
         contiguous = work.blocks == 1 or work.gm_pitch_bytes == work.block_bytes
         rows = 1 if contiguous else work.blocks
-        length = work.nbytes if contiguous else work.block_bytes
+        length = work.blocks * work.block_bytes if contiguous else work.block_bytes
         bits: dict[int, int] = {}
+        parts: dict[int, int] = {}
         moved = 0
-        for row in range(rows):
-            start = offset + row * work.gm_pitch_bytes
+        starts = [offset]
+        for count, stride in (*work.loops, (rows, work.gm_pitch_bytes)):
+            starts = [start + k * stride for start in starts for k in range(count)]
+        for start in starts:
             first, end = start // GRAIN_BYTES, -(-(start + length) // GRAIN_BYTES)
             moved += end - first
             if work.to_ub and not work.l2_bypass:
-                first, end = first // _PIECE_GRAINS * _PIECE_GRAINS, -(-end // _PIECE_GRAINS) * _PIECE_GRAINS
+                first, end = first // piece_grains * piece_grains, -(-end // piece_grains) * piece_grains
             for line in range(first // _GRAINS, -(-end // _GRAINS)):
                 low, high = max(first - line * _GRAINS, 0), min(end - line * _GRAINS, _GRAINS)
                 bits[line] = bits.get(line, 0) | (1 << high) - (1 << low)
-        lines = tuple((line, mask.bit_count(), mask) for line, mask in bits.items())
-        return cls(lines, sum(grains for _, grains, _ in lines), moved * GRAIN_BYTES)
+            for edge in {start, start + length}:
+                if edge % piece_bytes:
+                    line, piece = divmod(edge // piece_bytes, LINE_BYTES // piece_bytes)
+                    parts[line] = parts.get(line, 0) | whole_piece << piece * piece_grains
+        lines = tuple((line, mask.bit_count(), mask, parts.get(line, 0)) for line, mask in bits.items())
+        return cls(lines, sum(grains for _, grains, _, _ in lines), moved * GRAIN_BYTES, len(starts))
 
 
 class L2:
@@ -64,6 +75,10 @@ class L2:
         self.dirty_grains = 0
         self.displaced_lines = 0  # so far, clean ones as well
 
+    @property
+    def empty(self) -> bool:
+        return not self._lines
+
     def clear(self) -> None:
         """Forget everything, as a tool that clears L2 before a launch does."""
         self._lines.clear()
@@ -74,7 +89,7 @@ class L2:
         lines = self._lines
         base = address // LINE_BYTES
         missing = 0
-        for offset, grains, bits in footprint.lines:
+        for offset, grains, bits, _ in footprint.lines:
             line = base + offset
             known = lines.get(line)
             if known is None:
@@ -89,27 +104,30 @@ class L2:
                         lines[line] = known | bits
         return missing, self._displace() if len(lines) > self._capacity_lines else 0
 
-    def store(self, footprint: Footprint, address: int, allocate: bool) -> tuple[int, int]:
-        """Store to GM byte `address`: `(grains that L2 held, dirty grains displaced or sent past L2)`."""
+    def store(self, footprint: Footprint, address: int, allocate: bool) -> tuple[int, int, int]:
+        """Store to GM byte `address`: `(grains that L2 held, grains fetched to complete pieces, dirty grains displaced
+        or sent past L2)`."""
         lines = self._lines
         base = address // LINE_BYTES
-        held = past = 0
-        for offset, grains, bits in footprint.lines:
+        held = past = fetched = 0
+        for offset, grains, bits, parts in footprint.lines:
             line = base + offset
             known = lines.get(line)
             if known is not None:
                 held += (known & bits).bit_count()
+                fetched += (parts & ~known).bit_count()
                 dirtied = bits << _GRAINS & ~known
                 if dirtied:
                     self.dirty_grains += dirtied.bit_count()
-                    lines[line] = known | bits | dirtied
+                    lines[line] = known | bits | parts | dirtied
                 lines.move_to_end(line)
             elif allocate:
-                lines[line] = bits | bits << _GRAINS
+                fetched += parts.bit_count()
+                lines[line] = bits | parts | bits << _GRAINS
                 self.dirty_grains += grains
             else:
                 past += grains
-        return held, past + (self._displace() if len(lines) > self._capacity_lines else 0)
+        return held, fetched, past + (self._displace() if len(lines) > self._capacity_lines else 0)
 
     def _displace(self) -> int:
         """Make room again; how many dirty grains had to go."""

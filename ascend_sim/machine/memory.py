@@ -44,6 +44,9 @@ class Memory:
         self.load_latency_cycles = timing.load_latency_cycles
         self.load_miss_latency_cycles = max(1, round(timing.load_miss_latency_ns * soc.clock_mhz / 1000))
         self.store_latency_cycles = timing.store_latency_cycles
+        self.store_miss_cycles = round(timing.store_miss_ns * soc.clock_mhz / 1000)
+        self.piece_bytes = timing.piece_bytes
+        self.run_bytes = timing.hbm_run_bytes
         self.clock = clock
         self.l2 = l2
         self.all_held = False
@@ -51,13 +54,10 @@ class Memory:
         fastest = max(timing.port_load_bytes_per_cycle, timing.port_store_bytes_per_cycle)
         rates_per_aic = (soc.l2.read_bytes_per_cycle_per_aic, soc.l2.write_bytes_per_cycle_per_aic)
         self.l2_channels = tuple(Channel(clock, rate * soc.cores.aic, fastest, eager=False) for rate in rates_per_aic)
-        alone = timing.hbm_load_gbps_per_core * 1000 / soc.clock_mhz
+        alone = timing.hbm_gbps_per_core * 1000 / soc.clock_mhz
         self.hbm = Channel(clock, hbm_bytes_per_cycle(soc), alone, eager=True)
         self.writes = WriteBack(
             self.hbm.capacity, round(WEIGHT * timing.hbm_write_cost_ratio), round(WEIGHT * timing.hbm_idle_write_share)
-        )
-        self.store_pace = max(  # how much faster than a load a store is alone, in 1/WEIGHT
-            1, round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core)
         )
         rates = PortRates(timing)
         self.ports = [Port(clock, rates, self.l2_channels) for _ in range(cores)]
@@ -81,7 +81,8 @@ class Memory:
             for step in turn:
                 if step is not None:
                     op, address = step
-                    (l2.load if op.work.to_ub else l2.store)(footprint(op, address), address, not op.work.l2_bypass)
+                    touched = footprint(op, address, self.piece_bytes)
+                    (l2.load if op.work.to_ub else l2.store)(touched, address, not op.work.l2_bypass)
                     cached &= not op.work.l2_bypass
         self.all_held = cached and l2.displaced_lines == before
 
@@ -111,7 +112,7 @@ class Engine:
 
     def _load(self, _event: simpy.Event) -> None:
         memory, transfer, op, now = self._memory, self._transfer, self._op, self._now
-        touched = footprint(op, self._address)
+        touched = footprint(op, self._address, memory.piece_bytes)
         missing = displaced = 0
         if not memory.all_held:
             missing, displaced = memory.l2.load(touched, self._address, not op.work.l2_bypass)
@@ -132,26 +133,33 @@ class Engine:
             self._pass(now, held, held)
         nbytes = missing * GRAIN_BYTES
         counters.hbm_read_bytes += nbytes
+        nbytes += touched.runs * memory.run_bytes * missing // touched.grains
         due = memory.displace(now, displaced)
         memory.ask_hbm(now, nbytes, WEIGHT + memory.writes.weight * due // nbytes, transfer)
 
     def _store(self, _event: simpy.Event) -> None:
         memory, transfer, op, now = self._memory, self._transfer, self._op, self._now
-        touched = footprint(op, self._address)
-        held, due = touched.grains, 0
-        if not memory.all_held:
-            held, displaced = memory.l2.store(touched, self._address, not op.work.l2_bypass)
-            due = memory.displace(now, displaced)
+        touched = footprint(op, self._address, memory.piece_bytes)
         counters = memory.counters
+        held, due, nbytes = touched.grains, 0, 0
+        if not memory.all_held:
+            held, fetched, displaced = memory.l2.store(touched, self._address, not op.work.l2_bypass)
+            due = memory.displace(now, displaced)
+            if fetched:
+                nbytes = fetched * GRAIN_BYTES
+                counters.hbm_read_bytes += nbytes
+                nbytes += touched.runs * memory.run_bytes * (touched.grains - held) // touched.grains
         counters.written_bytes += op.nbytes
         counters.l2_write_hit_bytes += op.nbytes * held // touched.grains
         transfer.latency_cycles = memory.store_latency_cycles
-        transfer.parts = 3 if due else 2
+        if held < touched.grains:
+            transfer.latency_cycles += memory.store_miss_cycles
+        transfer.parts = 3 if nbytes or due else 2
         moved = touched.moved_bytes
         self._pass(now, moved, moved * 2 if op.work.atomic else moved)  # an atomic store reads what it adds to
-        if due:
-            pace = memory.store_pace
-            memory.ask_hbm(now, due * WEIGHT // pace, pace * memory.writes.weight // WEIGHT, transfer)
+        if nbytes or due:
+            weight = (nbytes * WEIGHT + due * memory.writes.weight) // (nbytes + due)
+            memory.ask_hbm(now, nbytes + due, weight, transfer)
 
     def _moved(self, cycle: int, latency_cycles: int) -> None:
         """All bytes have passed; the engine may still be busy with the rows."""
@@ -170,12 +178,12 @@ class Engine:
         self._port.add(now, port_bytes, self.side, self._transfer)
 
 
-def footprint(op: Op, address: int) -> Footprint:
+def footprint(op: Op, address: int, piece_bytes: int) -> Footprint:
     """What the transfer `op` at GM byte `address` touches; equal ones are worked out once."""
     offset = address % LINE_BYTES
     found = op.footprints.get(offset)
     if found is None:
-        found = op.footprints[offset] = Footprint.of(op.work, offset)
+        found = op.footprints[offset] = Footprint.of(op.work, offset, piece_bytes)
     return found
 
 

@@ -95,10 +95,10 @@ class Pipe:
             self.wait[index] = cycles
             self.block.peer[index] = peer
 
-    def _barrier(self, index: int, until: int) -> None:
-        """The kernel's own barrier: nothing later starts before cycle `until`."""
+    def _barrier(self, index: int) -> None:
+        """The kernel's own barrier: all earlier work of the pipe must be done."""
         dispatched, free = self.dispatch[index], self.free
-        begin = max(dispatched, free, until)
+        begin = max(dispatched, free, self.drained)
         if begin > free:
             by_barrier = begin > dispatched
             self._waited(index, _BARRIER if by_barrier else _DISPATCH, begin - free, self.last if by_barrier else -1)
@@ -163,7 +163,7 @@ class VectorPipe(Pipe):
                 end[index] = free = begin + hold
             else:
                 self.free, self.drained, self.last = free, drained, last
-                self._barrier(index, drained)
+                self._barrier(index)
                 free = self.free
             taken += 1
             index = items[taken]
@@ -221,8 +221,8 @@ class TransferPipe(Pipe):
                 start[index] = begin
                 end[index] = free = begin + self.hold
             else:
-                self.free = free  # bytes move in order, so all that a barrier could ask for is so already
-                self._barrier(index, free)
+                self.free = free
+                self._barrier(index)
                 free = self.free
             self.taken += 1
             index = self.items[self.taken]

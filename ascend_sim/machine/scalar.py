@@ -31,21 +31,21 @@ class ScalarUnit:
         "_specials",
         "_stop",
         "_sync",
-        "_warm",
         "arrived",
         "block",
         "now",
         "pipes",
         "position",
         "released",
+        "warm",
     )
 
     block: Block
 
-    def __init__(self, soc: Soc, pipes: tuple[Pipe, ...], warm: bool, arrive: Callable[[int], None]) -> None:
+    def __init__(self, soc: Soc, pipes: tuple[Pipe, ...], arrive: Callable[[int], None]) -> None:
         self._soc = soc
         self._sync = soc.require_timing().sync
-        self._warm = warm
+        self.warm = True
         self._arrive = arrive
         self.pipes = pipes
         self._specials: dict[int, Callable[[Op], bool]] = {
@@ -176,6 +176,6 @@ class ScalarUnit:
         begin = self.now
         self.now += op.issue + op.occupancy
         if op.work.memory is Memory.GM and not self._cache.touch(self.block.scalar_addresses.popleft()):
-            self._stall(self.now + (op.lead if self._warm else op.tail), _MEMORY, -1)
+            self._stall(self.now + (op.lead if self.warm else op.tail), _MEMORY, -1)
         self._record(begin, self.now)
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -33,9 +33,10 @@ class Result:
 
     `op` is the operator's name, or the kernel's for a kernel of the user's own (then `tiling` is None and nothing is
     checked). `inputs` are as before the call, `outputs` and `golden` as after it; without values all three are empty.
-    `cold_start_us` is what a first launch pays on top (instruction cache, TLB, tiling data); `duration_us` leaves it
-    out. `output` is what the kernel printed. `comparison` is how the outputs stand to a
-    reference of the operator's that the run was asked to compare them with.
+    `cold_start_us` of `duration_us` are due to a launch that starts cold (instruction cache, TLB, arguments), 0 for one
+    that follows others back to back; `later_us` are the durations of the launches that followed this one. `expect` says
+    how far off a duration is likely to be on a chip. `output` is what the kernel printed. `comparison` is how the
+    outputs stand to a reference of the operator's that the run was asked to compare them with.
     """
 
     op: str
@@ -55,6 +56,8 @@ class Result:
     call: str = ""
     output: str = ""
     warnings: list[str] = field(default_factory=list)
+    later_us: list[float] = field(default_factory=list)
+    expect: Callable[[str, float], Mapping[str, Any]] | None = None
 
     @property
     def soc(self) -> str:
@@ -89,6 +92,11 @@ class Result:
     @property
     def duration_us(self) -> float:
         return self.metrics.duration_us
+
+    @cached_property
+    def expected_error(self) -> Mapping[str, Any] | None:
+        """`band` (relative), `rows` that it is taken from, `extrapolated`, and all of it as `text`."""
+        return None if self.expect is None else self.expect(self.soc, self.duration_us)
 
     @property
     def launch_us(self) -> float:
@@ -128,6 +136,8 @@ class Result:
             "wall_s": round(self.wall_s, 4),
             "l2": self.l2,
             "cold_start_us": round(self.cold_start_us, 4),
+            "expected_error": None if self.expected_error is None else dict(self.expected_error),
+            "later_us": [round(us, 4) for us in self.later_us],
             "comparison": None if self.comparison is None else self.comparison.to_json(),
             "kernel": self.kernel,
             "block_dim": self.block_dim,

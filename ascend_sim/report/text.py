@@ -88,7 +88,12 @@ def _time(result: Result, style: Style) -> Iterator[str]:
     )
     yield row("", f"AIV time     mean {us(aiv.mean)}, min {us(aiv.min)}, max {us(aiv.max)} us", style)
     if result.cold_start_us:
-        yield row("", f"a cold start takes about {us(result.cold_start_us)} us on top", style)
+        yield row("", f"a cold start takes {us(result.cold_start_us)} us of it", style)
+    if result.later_us:
+        later = sum(result.later_us) / len(result.later_us)
+        yield row("", f"the {len(result.later_us)} launched after it take {us(later)} us each", style)
+    if result.expected_error is not None:
+        yield row("", f"expected error {result.expected_error['text']}", style)
 
 
 def _pipes(result: Result, style: Style) -> Iterator[str]:

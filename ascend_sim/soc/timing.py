@@ -69,7 +69,7 @@ class VectorTiming(Section):
     bank conflicts; its result is visible `tail_cycles` later. Tables go by Ascend C name; `default` serves the rest.
     `mask_cycles` is what a count form adds in front (four mask registers). `partial_count_cycles` is added to the tail
     of a two-source count form whose bytes are no multiple of a repeat. A write reaches its bank `write_delay_cycles`
-    after the repeat's first read.
+    after the repeat's last read.
     """
 
     min_occupancy_cycles: SomeCycles
@@ -164,27 +164,50 @@ class MemoryTiming(Section):
     The transfer engine takes one instruction after the other: `issue_gap_cycles` plus the time that its bytes take,
     which is decided by the tightest of the core's port (`port_*`; `port_total` when loads and stores run at once), the
     rates of the L2 that all cores share (`l2` of the chip), and for what L2 does not hold the HBM rate, of which one
-    core alone gets at most `hbm_*_gbps_per_core`. Rows apart from each other take at least `row_cycles` each. The last
-    byte then takes the latency.
+    core alone gets at most `hbm_gbps_per_core`. Rows apart from each other take at least `row_cycles` each. The last
+    byte then takes the latency; a store into lines that L2 does not hold takes `store_miss_ns` more.
 
-    `hbm_efficiency_ratio` is the share of the memory's own rate that loads alone reach; what is written back takes
-    `hbm_write_cost_ratio` as long as what is loaded; `hbm_idle_write_share` of HBM's spare time goes into writing back
-    lines that have not yet been displaced.
+    L2 fills pieces of `piece_bytes`; a store that covers a piece in part fetches it. Each row that HBM serves takes as
+    long as `hbm_run_bytes` more bytes (opening a row of the memory). `hbm_efficiency_ratio` is the share of the
+    memory's own rate that long loads reach; what is written back takes `hbm_write_cost_ratio` as long as what is
+    loaded; `hbm_idle_write_share` of HBM's spare time goes into writing back lines that have not yet been displaced.
     """
 
     issue_gap_cycles: SomeCycles
     load_latency_cycles: SomeCycles
     load_miss_latency_ns: Rate
     store_latency_cycles: SomeCycles
+    store_miss_ns: Annotated[float, Field(ge=0)]
     row_cycles: Cycles
+    piece_bytes: Annotated[int, Field(ge=128, le=4096, multiple_of=128)]
     port_load_bytes_per_cycle: Rate
     port_store_bytes_per_cycle: Rate
     port_total_bytes_per_cycle: Rate
-    hbm_load_gbps_per_core: Rate
-    hbm_store_gbps_per_core: Rate
+    hbm_gbps_per_core: Rate
+    hbm_run_bytes: Annotated[int, Field(ge=0)]
     hbm_efficiency_ratio: Share
     hbm_write_cost_ratio: Annotated[float, Field(ge=1)]
     hbm_idle_write_share: Annotated[float, Field(ge=0, le=1)]
+
+
+class ColdStart(Section):
+    """What a launch pays that does not follow others of its kernel back to back: instruction cache, TLB, arguments.
+
+    The first block begins its own code so much later, by kind of launch (`few_launches_us`: the same kernel was
+    launched before, `in_situ_us`: other kernels ran in between); each further block `us_per_block` more, for all cores
+    fetch the same lines and are served in turn.
+    """
+
+    few_launches_us: Annotated[float, Field(ge=0)]
+    in_situ_us: Annotated[float, Field(ge=0)]
+    us_per_block: Annotated[float, Field(ge=0)]
+
+    def late_us(self, kind: str, block: int) -> float:
+        """How much later block number `block` begins its code in a launch of `kind`."""
+        if kind == "back_to_back":
+            return 0.0
+        first = self.few_launches_us if kind == "few_launches" else self.in_situ_us
+        return first + self.us_per_block * block
 
 
 class LaunchTiming(Section):
@@ -192,18 +215,14 @@ class LaunchTiming(Section):
     the slowest block; blocks begin `stagger_cycles` apart; a core begins its next block `next_block_cycles` after the
     one before.
 
-    A launch that does not follow others of its kernel back to back starts cold (instruction cache, TLB, arguments):
-    its first block begins its own code `cold_start_us` later, each further one `cold_start_us_per_block` more, for all
-    cores fetch the same lines and are served in turn.
-
     From one launch of a captured graph to the next, with nobody profiling, `graph_us` and `graph_us_per_block` pass
-    beside what the blocks do after their prologue."""
+    beside what the blocks do after their prologue.
+    """
 
     overhead_us: dict[int, Rate]
     stagger_cycles: Cycles
     next_block_cycles: SomeCycles
-    cold_start_us: Annotated[float, Field(ge=0)]
-    cold_start_us_per_block: Annotated[float, Field(ge=0)]
+    cold_start: ColdStart
     graph_us: Rate
     graph_us_per_block: Annotated[float, Field(ge=0)]
 

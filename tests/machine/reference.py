@@ -91,26 +91,31 @@ class PlainMemory:
 
     def enter(self, moving):
         work, timing, now = moving.op.work, self.timing, moving.arrived
-        foot = Footprint.of(work, moving.address % LINE_BYTES)
+        foot = Footprint.of(work, moving.address % LINE_BYTES, timing.piece_bytes)
         touch = self.l2.load if work.to_ub else self.l2.store
-        first, displaced = touch(foot, moving.address, not work.l2_bypass)
+        found = touch(foot, moving.address, not work.l2_bypass)
+        apart = foot.runs * timing.hbm_run_bytes
         if work.to_ub:
-            missing = first
+            missing, displaced = found
             passed = through_l2 = foot.moved_bytes * (foot.grains - missing) // foot.grains
             miss = round(timing.load_miss_latency_ns * self.soc.clock_mhz / 1000)
             moving.latency = miss if missing else timing.load_latency_cycles
             if missing:
-                nbytes = missing * GRAIN_BYTES
+                nbytes = missing * GRAIN_BYTES + apart * missing // foot.grains
                 weight = WEIGHT + self.writes.weight * self.due(now, displaced) // nbytes
                 self.hbm(moving, nbytes, weight)
         else:
             passed = foot.moved_bytes
             through_l2 = passed * 2 if work.atomic else passed
-            moving.latency = timing.store_latency_cycles
+            held, fetched, displaced = found
+            late = 0 if held == foot.grains else round(timing.store_miss_ns * self.soc.clock_mhz / 1000)
+            moving.latency = timing.store_latency_cycles + late
+            nbytes = fetched * GRAIN_BYTES
+            if fetched:
+                nbytes += apart * (foot.grains - held) // foot.grains
             due = self.due(now, displaced)
-            if due:
-                pace = round(WEIGHT * timing.hbm_store_gbps_per_core / timing.hbm_load_gbps_per_core)
-                self.hbm(moving, due * WEIGHT // pace, pace * self.writes.weight // WEIGHT)
+            if nbytes + due:
+                self.hbm(moving, nbytes + due, (nbytes * WEIGHT + due * self.writes.weight) // (nbytes + due))
         if passed:
             self.stage(self.in_l2[moving.side], Flow(moving, through_l2 * UNIT))
             assert (moving.core, moving.side) not in self.ports
@@ -142,7 +147,7 @@ class PlainMemory:
             self.in_l2, (soc.l2.read_bytes_per_cycle_per_aic, soc.l2.write_bytes_per_cycle_per_aic), strict=True
         ):
             self.share(flows, int(rate * soc.cores.aic * UNIT), fastest)
-        alone = int(timing.hbm_load_gbps_per_core * 1000 / soc.clock_mhz * UNIT)
+        alone = int(timing.hbm_gbps_per_core * 1000 / soc.clock_mhz * UNIT)
         self.share(self.in_hbm, int(hbm_bytes_per_cycle(soc) * UNIT), alone)
         for place, flow in list(self.ports.items()):
             if flow.got >= flow.need:
@@ -222,8 +227,7 @@ class Queue:
                 self.begin(entry)
                 self.free = self.core.end[entry.index] = self.env.now + self.hold
             else:
-                if self.number == k.V:  # transfers move their bytes in order anyway
-                    yield from self.until(self.drained)
+                yield from self.until(self.drained)
                 self.begin(entry)
                 self.written.clear()
                 self.free = self.core.end[entry.index] = self.env.now + self.hold

