@@ -75,6 +75,8 @@ _TO_INT32 = {
 
 def scalar_cast(value_in: float, dtype: DataType, round_mode: RoundMode) -> Any:
     """A float32 scalar as int32 (RINT, FLOOR, CEIL, ROUND; clamped) or float16 (ODD: an inexact result ends in 1)."""
+    if not hasattr(value_in, "__float__"):
+        raise KernelError(f"scalar_cast takes a number, not {type(value_in).__name__}")
     RECORDER.charge(ScalarCall.ALU)
     value = float(np.float32(value_in))
     if dtype is dtypes.int32 and round_mode in _TO_INT32:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
+from ascend_sim.asc.operands import whole
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
 from ascend_sim.errors import KernelError
@@ -42,8 +43,7 @@ def data_cache_clean_and_invalid(
 
 def data_cache_preload(src: GlobalTensor, cache_offset: Any) -> None:
     """Load the cache line of `src` (uint64) at byte `cache_offset` ahead of its use."""
-    if int(cache_offset) < 0:
-        raise KernelError(f"data_cache_preload: cache_offset is {int(cache_offset)}, must be at least 0")
+    whole("data_cache_preload", "cache_offset", cache_offset, 0, (1 << 63) - 1)
     _charge("data_cache_preload", src)
 
 

@@ -146,6 +146,8 @@ def set_pad_value(padding_value: Any, pos: Any = None) -> None:
     The value is converted to the dtype of the copy that uses it; 64-bit copies can only be padded with 0. `pos` is
     accepted as pyasc has it; on a vector core it makes no difference.
     """
+    if not (hasattr(padding_value, "__index__") or hasattr(padding_value, "__float__")):
+        refuse("SetPadValue", f"padding_value must be a number, not {type(padding_value).__name__}")
     value = int(padding_value) if hasattr(padding_value, "__index__") else float(padding_value)
     RECORDER.state = RECORDER.state.with_register("pad", value)
     RECORDER.charge(ScalarCall.ALU)

@@ -21,6 +21,8 @@ Built = tuple[Instr, Any, int, CoreState | None]  # instruction, value function,
 
 def build_copy(dst: Any, src: Any, count: Amount, frame: FrameType) -> Built | None:
     """data_copy in either direction; None if it moves nothing."""
+    if {dst.__class__, src.__class__} != {LocalTensor, GlobalTensor}:
+        wrong_operands("DataCopy", dst, src)
     if isinstance(dst, LocalTensor):
         move = block_transfer("DataCopy", dst.dtype, count, True)
         return None if move is None else _load_instr(DATA_COPY_IN, dst, src, move, None, frame)

@@ -50,7 +50,9 @@ def set_saturation_flag(flag: SaturationFlag, value: bool) -> None:
     on (at the start): casts to integers clamp; off: they keep the low bits (soc_specs 2.9).
     """
     _inside_kernel()
-    kind = SaturationFlag(flag)
+    if not isinstance(flag, SaturationFlag):
+        raise KernelError(f"SetSaturationFlag: flag must be a SaturationFlag, not {flag!r}")
+    kind = flag
     change = {"half_saturates": bool(value)} if kind is SaturationFlag.FLOAT else {"cast_saturates": bool(value)}
     RECORDER.state = RECORDER.state.replace(**change)
     RECORDER.charge(ScalarCall.MASK)

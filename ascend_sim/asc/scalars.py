@@ -10,7 +10,7 @@ import math
 from typing import Any, ClassVar, NoReturn
 
 from ascend_sim.asc.recorder import CALL_UNIT, RECORDER
-from ascend_sim.errors import KernelError
+from ascend_sim.errors import ArgumentError, KernelError
 from ascend_sim.isa import dtypes
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.program import ScalarCall
@@ -253,12 +253,18 @@ def number(value: Any, dtype: DataType) -> Any:
     scalar = SCALARS.get(dtype)
     if scalar is None:
         raise KernelError(f"asc.number takes a numeric data type such as asc.int32, not {dtype!r}")
+    if not (hasattr(value, "__index__") or hasattr(value, "__float__")):
+        raise KernelError(f"asc.number: value must be a number, not {type(value).__name__}")
     return scalar.wrap(value)
 
 
 def ceildiv(x: Any, y: Any) -> Any:
     """`(x + y - 1) // y`, on the host and in kernels."""
-    return (x + y - 1) // y
+    try:
+        return (x + y - 1) // y
+    except TypeError:
+        kinds = f"{type(x).__name__} and {type(y).__name__}"
+        raise ArgumentError(f"asc.ceildiv takes two integers, not {kinds}") from None
 
 
 class UnknownScalar:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
+from ascend_sim.errors import KernelError
+
 __all__ = ["DataFormat", "ShapeInfo", "get_shape_size"]
 
 
@@ -41,6 +43,8 @@ class ShapeInfo:
 
 def get_shape_size(info: ShapeInfo) -> int:
     """Elements: the product of the dimensions."""
+    if not isinstance(info, ShapeInfo):
+        raise KernelError(f"asc.get_shape_size takes a ShapeInfo, not {type(info).__name__}")
     size = 1
     for n in info.dims:
         size *= n

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ascend_sim import asc
-from ascend_sim.errors import KernelError
+from ascend_sim.errors import ArgumentError, KernelError
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 
@@ -203,6 +203,32 @@ def test_scalar_cast_to_half_rounds_to_odd(value: float) -> None:
     else:
         assert bits & 1
         assert abs(result - value) <= 2.0 ** max(np.floor(np.log2(abs(value))) - 10, -24)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: asc.number("5", asc.int32), "asc.number: value must be a number, not str"),
+        (lambda: asc.get_shape_size((2, 3)), "asc.get_shape_size takes a ShapeInfo, not tuple"),
+        (lambda: asc.scalar_cast("1", asc.int32, asc.RoundMode.CAST_RINT), "scalar_cast takes a number, not str"),
+        (lambda: asc.set_pad_value("1"), "SetPadValue: padding_value must be a number, not str"),
+        (lambda: asc.set_saturation_flag(7, True), "SetSaturationFlag: flag must be a SaturationFlag, not 7"),
+        (
+            lambda: asc.data_cache_preload(asc.GlobalTensor(), 1.5),
+            "data_cache_preload: cache_offset must be an integer, not float",
+        ),
+    ],
+)
+def test_arguments_that_make_no_sense(call: Any, text: str) -> None:
+    def kernel() -> None:  # a kernel must be a plain function
+        call()
+
+    refused(kernel, text)
+
+
+def test_ceildiv_takes_integers() -> None:
+    with pytest.raises(ArgumentError, match=r"asc\.ceildiv takes two integers, not str and int"):
+        asc.ceildiv("9", 2)
 
 
 def test_scalar_cast_refusal() -> None:

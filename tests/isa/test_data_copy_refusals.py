@@ -96,6 +96,11 @@ def test_data_copy_operands() -> None:
             "DataCopy: src is a GlobalTensor without a buffer: call set_global_buffer(...) first",
         )
         refused(
+            lambda: asc.data_copy(DataCopyParams(1, 1), gm, 16),
+            "DataCopy: dst is a DataCopyParams, src a GlobalTensor; allowed are GlobalTensor -> LocalTensor, "
+            "LocalTensor -> GlobalTensor, LocalTensor -> LocalTensor",
+        )
+        refused(
             lambda: asc.data_copy(ub, 7, 16),
             "DataCopy: dst is a LocalTensor, src a int; allowed are GlobalTensor -> LocalTensor, LocalTensor -> "
             "GlobalTensor, LocalTensor -> LocalTensor",

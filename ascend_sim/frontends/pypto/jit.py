@@ -9,7 +9,7 @@ from typing import Any, overload
 from ascend_sim.asc.launch import current_device
 from ascend_sim.frontends.pypto.errors import FeRuntimeError, FeTypeError
 from ascend_sim.frontends.pypto.graph import Node
-from ascend_sim.frontends.pypto.lowering import Lowered, lower
+from ascend_sim.frontends.pypto.lowering import Lowered, Target
 from ascend_sim.frontends.pypto.options import check_options, device_id, note_once, run_mode
 from ascend_sim.frontends.pypto.places import user_frame
 from ascend_sim.frontends.pypto.signature import Arguments, Signature
@@ -45,7 +45,9 @@ class JitKernel:
         mode = run_mode(self.options)
         note_once(f"run_mode {mode.name}: NPU and SIM both run on the simulator (ascend-sim)")
         arguments = self.signature.bind(args, kwargs)
-        self._lower(arguments).launch({name: given.value for name, given in arguments.tensors.items()})
+        self._lower(arguments, Target.of(current_device())).launch(
+            {name: given.value for name, given in arguments.tensors.items()}
+        )
 
     def lowered(self, *args: Any, **kwargs: Any) -> Lowered:
         """What the kernel becomes: printed, it lists tiles, buffers and instructions.
@@ -59,21 +61,23 @@ class JitKernel:
                     "pairs in place of arrays"
                 )
             return self._last
-        return self._lower(self.signature.bind(args, kwargs))
+        return self.lowered_for(Target.of(current_device()), *args, **kwargs)
 
-    def _lower(self, arguments: Arguments) -> Lowered:
-        """The lowered kernel for a call's shapes on the current device; equal calls share it."""
-        device = current_device()
+    def lowered_for(self, target: Target, *args: Any, **kwargs: Any) -> Lowered:
+        """`lowered` for a chip that need not be the current device's."""
+        return self._lower(self.signature.bind(args, kwargs), target)
+
+    def _lower(self, arguments: Arguments, target: Target) -> Lowered:
+        """The lowered kernel for a call's shapes; equal calls share it."""
         shapes = tuple((name, given.shape) for name, given in arguments.tensors.items())
         trace_key = self._trace_key(arguments)
-        chip = (device.soc_name, device.arch, device.ub_usable_bytes, device.vector_cores)
-        key = (trace_key, shapes, chip)
+        key = (trace_key, shapes, target)
         found = self._lowered.get(key)
         if found is None:
             trace = self._traces.get(trace_key)
             if trace is None:
                 trace = self._traces[trace_key] = self._trace(arguments)
-            found = self._lowered[key] = lower(trace, dict(shapes), device)
+            found = self._lowered[key] = Lowered(trace, dict(shapes), target)
         self._last = found
         return found
 

@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 from ascend_sim.frontends.pypto.lowering.lowered import Lowered as Lowered
-from ascend_sim.frontends.pypto.lowering.lowered import lower as lower
+from ascend_sim.frontends.pypto.lowering.lowered import Target as Target

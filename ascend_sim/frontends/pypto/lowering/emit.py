@@ -5,22 +5,21 @@ The calls of a step are made once and used again for every tile that is filled a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ascend_sim import asc
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.lowering import moves, permute, reduce, vector
+from ascend_sim.frontends.pypto.lowering.filling import Filling, Frames, Sizes, filling, scalars_of
 from ascend_sim.frontends.pypto.lowering.layout import Ref
 from ascend_sim.frontends.pypto.lowering.memory import Memory, PlanMemory, Region
 from ascend_sim.frontends.pypto.lowering.operands import Call, Dim, Operand, chunks, collapsed, places
-from ascend_sim.frontends.pypto.lowering.plan import MOVES, Plan, Step
+from ascend_sim.frontends.pypto.lowering.plan import MOVES, Placement, Plan, Step
 from ascend_sim.frontends.pypto.lowering.transfers import Transfer, transfers
-from ascend_sim.frontends.pypto.regions import Box
+from ascend_sim.frontends.pypto.symbols import Key, key_of
 
 MAX_GATHER_REPEATS = 65535
-Sizes = tuple[int, ...]
-Frames = tuple[int, int]  # which frame of the loads, which of the results
 
 
 class Emitter:
@@ -30,6 +29,7 @@ class Emitter:
         self.plan = plan
         self.memory = memory
         self.mine: PlanMemory = memory.plans[id(plan)]
+        self.scalars = scalars_of(plan)
         self._made: dict[Any, Any] = {}
         writers = {step.out: index for index, step in enumerate(plan.steps)}
         self.store_after = [writers[out.ref.buffer] for out in plan.outs]  # the step that completes each store's source
@@ -46,30 +46,39 @@ class Emitter:
         end = start + self.mine.places[ref.buffer].nbytes
         return Operand(ref.dtype.asc, start + ref.offset, ref.strides, end)
 
-    def loads(self, number: int, sizes: Sizes, pitches: Sequence[int], frames: Frames) -> list[Transfer]:
+    def loads(self, number: int, sizes: Sizes, pitches: Sequence[int], frame: int) -> list[Transfer]:
         """The copies that fill a buffer."""
-        key = ("load", number, sizes, tuple(pitches), frames[0])
-        if key not in self._made:
-            local = self.operand(self.plan.buffers.whole(number), frames)
-            self._made[key] = transfers(sizes, pitches, local, to_ub=True)
-        found: list[Transfer] = self._made[key]
+        key = ("load", number, sizes, frame)
+        found: list[Transfer] | None = self._made.get(key)
+        if found is None:
+            local = self.operand(self.plan.buffers.whole(number), (frame, 0))
+            found = self._made[key] = transfers(sizes, pitches, local, to_ub=True)
         return found
 
     def stores(self, out: int, sizes: Sizes, pitches: Sequence[int], frames: Frames) -> list[Transfer]:
         """The copies of store number `out`."""
-        key = ("store", out, sizes, tuple(pitches), frames)
-        if key not in self._made:
+        key = ("store", out, sizes, frames)
+        found: list[Transfer] | None = self._made.get(key)
+        if found is None:
             local = self.operand(self.plan.outs[out].ref, frames)
-            self._made[key] = transfers(sizes, pitches, local, to_ub=False)
-        found: list[Transfer] = self._made[key]
+            found = self._made[key] = transfers(sizes, pitches, local, to_ub=False)
         return found
 
-    def step(self, index: int, sizes: Sizes, inner: Any, frames: Frames) -> list[Call]:
-        """The calls of a step whose result is filled to `sizes`; `inner` as `run.TileRun.inner` gives it."""
-        key = (index, sizes, inner, frames)
-        found: list[Call] | None = self._made.get(key)
+    def filling(self, placement: Placement, values: Mapping[Key, int]) -> Filling:
+        """How far a tile is filled; tiles that are filled alike share it, and the calls with it."""
+        made = filling(self.plan, placement, lambda s: s if isinstance(s, int) else values[key_of(s)])
+        shared: Filling = self._made.setdefault(("filling", made.key), made)
+        return shared
+
+    def calls(self, filled: Filling, frames: Frames) -> list[list[Call]]:
+        """The calls of all steps for one filling of the tile."""
+        found = filled.calls.get(frames)
         if found is None:
-            found = self._made[key] = self._step(self.plan.steps[index], index, sizes, inner, frames)
+            steps = zip(self.plan.steps, filled.inner, strict=True)
+            found = filled.calls[frames] = [
+                [] if 0 in filled.buffers[step.out] else self._step(step, i, filled.buffers[step.out], inner, frames)
+                for i, (step, inner) in enumerate(steps)
+            ]
         return found
 
     def table(self, number: int) -> list[Call]:
@@ -140,8 +149,3 @@ def _pack(
     """`rows` rows of `width` elements, `stride` bytes apart, packed."""
     params = asc.GatherMaskParams(1, rows, stride // 32, 0)
     return [(asc.gather_mask, (target.tensor(to), source.tensor(of), pattern, True, width, params))]
-
-
-def box_sizes(box: Box, valid: Sequence[int]) -> Sizes:
-    """How far a box is filled when its tensor holds data up to `valid`."""
-    return tuple(max(0, min(high, v) - low) for (low, high), v in zip(box, valid, strict=True))

@@ -26,6 +26,19 @@ from ascend_sim.frontends.pypto.symbols import Symbol, SymbolicScalar, value_of
 from ascend_sim.frontends.pypto.trace import Trace
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a kernel is lowered for: a chip, the unified buffer that a core may use, and the vector cores."""
+
+    chip: str
+    ub_bytes: int
+    cores: int
+
+    @classmethod
+    def of(cls, device: DeviceLike) -> Target:
+        return cls(device.soc_name, device.ub_usable_bytes, device.vector_cores)
+
+
 @dataclass(eq=False, slots=True)
 class StageWork:
     """A stage with its tasks, their places, the memory map, and every core's share."""
@@ -49,12 +62,9 @@ class StageWork:
 class Lowered:
     """See the module's text. `str()` lists tiles, buffers and the instructions of one tile."""
 
-    def __init__(self, trace: Trace, shapes: Mapping[str, tuple[int, ...]], device: DeviceLike) -> None:
+    def __init__(self, trace: Trace, shapes: Mapping[str, tuple[int, ...]], target: Target) -> None:
         self.kernel = trace.kernel
-        self.chip = device.soc_name
-        self.ub_bytes = device.ub_usable_bytes
-        self.cores = device.vector_cores
-        self.trace = trace
+        self.chip, self.ub_bytes, self.cores = target.chip, target.ub_bytes, target.cores
         self.dims = _dims(trace, shapes)
         self.globals: dict[Node, tuple[int, ...]] = {
             node: tuple(int(value_of(size, self.dims)) for size in node.shape) for node in trace.globals
@@ -86,12 +96,14 @@ class Lowered:
 
     # -- launching --------------------------------------------------------------------------------------------------
 
-    def launch(self, tensors: Mapping[str, Any], cores: Sequence[int] | None = None) -> None:
-        """Run on the current device; `cores` runs the shares of these cores alone, for samples of large results."""
+    def launch(self, tensors: Mapping[str, Any], cores: Sequence[int] | None = None, most: int | None = None) -> None:
+        """Run on the current device. For samples of large results: only the shares of `cores`, of each at most the
+        first `most` tasks of a stage.
+        """
         arrays = {node.name: tensors[node.name] for node in self.globals if not node.attrs.get("workspace")}
         arrays |= self._workspace_arrays(current_device().values)
         played = range(self.block_dim) if cores is None else list(cores)
-        self._kernel(played)[len(played)](**arrays)
+        self._kernel(played, most)[len(played)](**arrays)
 
     def _workspace_arrays(self, values: bool) -> dict[str, Any]:
         """Memory for the kernel's own tensors, the same in every launch."""
@@ -102,11 +114,11 @@ class Lowered:
                 self._workspaces[node.name] = empty
         return self._workspaces
 
-    def _kernel(self, played: Sequence[int]) -> Any:
+    def _kernel(self, played: Sequence[int], most: int | None) -> Any:
         """The asc kernel: every block plays a core."""
 
         def entry(**addresses: Any) -> None:
-            self._run_core(played[int(asc.get_block_idx())], addresses)
+            self._run_core(played[int(asc.get_block_idx())], addresses, most)
 
         kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD
         entry.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -115,7 +127,7 @@ class Lowered:
         entry.__name__ = entry.__qualname__ = self.kernel
         return asc.jit(entry)
 
-    def _run_core(self, core: int, addresses: Mapping[str, Any]) -> None:
+    def _run_core(self, core: int, addresses: Mapping[str, Any], most: int | None) -> None:
         tensors: dict[Node, asc.GlobalTensor] = {}
         for node in self.globals:
             tensors[node] = asc.GlobalTensor()
@@ -127,7 +139,7 @@ class Lowered:
             if core >= len(work.shares):
                 continue
             runs = []
-            for index in work.shares[core]:
+            for index in work.shares[core][:most]:
                 task, placement = work.tasks[index], work.placements[index]
                 loops = task.component.body.loops
                 values = {loop.symbol: asc.number(v, asc.int64) for loop, v in zip(loops, task.values, strict=True)}
@@ -211,8 +223,3 @@ def _dims(trace: Trace, shapes: Mapping[str, tuple[int, ...]]) -> dict[Symbol, i
                 assert isinstance(symbol, Symbol)
                 found[symbol] = given
     return found
-
-
-def lower(trace: Trace, shapes: Mapping[str, tuple[int, ...]], device: DeviceLike) -> Lowered:
-    """Lower a traced kernel for tensors of these shapes."""
-    return Lowered(trace, shapes, device)

@@ -76,6 +76,11 @@ class Memory:
     plans: dict[int, PlanMemory] = field(default_factory=dict)  # by id of the plan
     known: list[Plan] = field(default_factory=list)
 
+    def summary(self) -> list[tuple[str, int, int]]:
+        """Name, bytes and number of frames of every region that is used."""
+        names = {Region.KEPT: "kept", Region.IN: "loads", Region.OUT: "results", Region.REST: "rest"}
+        return [(names[r], size, len(self.frames[r])) for r, size in self.sizes.items() if size]
+
     @property
     def peak_bytes(self) -> int:
         return max(self.frames[Region.REST]) + self.sizes[Region.REST]

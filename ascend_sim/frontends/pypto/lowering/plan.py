@@ -82,7 +82,7 @@ class Placement:
     plan: Plan
     boxes: list[Box]
     parts: list[Box]
-    sizes: dict[tuple[int, Box], tuple[int, ...]] = field(default_factory=dict)  # of boxes that are always full alike
+    fillings: dict[tuple[int, ...], Any] = field(default_factory=dict)  # by the values of the symbolic sizes
 
 
 KeptRule = Callable[[Node], bool]

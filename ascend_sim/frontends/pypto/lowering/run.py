@@ -20,9 +20,10 @@ from ascend_sim import asc
 from ascend_sim.frontends.pypto.errors import PyptoValueError
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.lowering.bodies import memory_of
-from ascend_sim.frontends.pypto.lowering.emit import Emitter, Sizes, box_sizes
+from ascend_sim.frontends.pypto.lowering.emit import Emitter
+from ascend_sim.frontends.pypto.lowering.filling import Filling, Sizes
 from ascend_sim.frontends.pypto.lowering.memory import Memory, Region
-from ascend_sim.frontends.pypto.lowering.plan import MOVES, Placement, Plan, Step
+from ascend_sim.frontends.pypto.lowering.plan import Placement, Plan
 from ascend_sim.frontends.pypto.lowering.tasks import Task
 from ascend_sim.frontends.pypto.places import Site
 from ascend_sim.frontends.pypto.regions import Box, lows
@@ -60,7 +61,7 @@ class Flags:
 
 
 class TileRun:
-    """One task on its way: its plan and place, and the values of its symbols as the core's scalars."""
+    """One task on its way: its plan and place, how far it is filled, its symbols' values as the core's scalars."""
 
     def __init__(self, task: Task, placement: Placement, env: Mapping[Symbol, Any], emitter: Emitter) -> None:
         self.task = task
@@ -68,51 +69,39 @@ class TileRun:
         self.plan: Plan = placement.plan
         self.emitter = emitter
         self.env = env
-        self._values: dict[Any, Any] = {}
+        self._values: dict[int, Any] = {}
+        self._filled: Filling | None = None
         self.loaded = False
 
     def value(self, scalar: Scalar) -> Any:
         """A scalar's value, computed once per task."""
         if isinstance(scalar, int):
             return scalar
-        key = key_of(scalar)
-        if key not in self._values:
-            self._values[key] = value_of(scalar, self.env)
-        return self._values[key]
-
-    def sizes(self, node: Node, box: Box) -> Sizes:
-        """How far a box of a tensor is filled."""
-        known = self.placement.sizes.get((node.uid, box))
-        if known is not None:
-            return known
-        found = box_sizes(box, [int(self.value(v)) for v in node.valid])
-        if all(isinstance(v, int) for v in node.valid):
-            self.placement.sizes[node.uid, box] = found
+        found = self._values.get(id(scalar))
+        if found is None:
+            found = self._values[id(scalar)] = value_of(scalar, self.env)
         return found
 
-    def filled(self, number: int) -> Sizes:
-        return self.sizes(self.plan.buffers.nodes[number], self.placement.boxes[number])
-
-    def inner(self, step: Step) -> Any:
-        """What a step must know beside its result's size: its source's for reductions, the pieces' for moves."""
-        node = step.node
-        if node.op in ("sum", "amax", "amin"):
-            axis = node.attrs["axis"]
-            size = int(self.value(node.inputs[0].valid[axis]))
-            return tuple(size if a == axis else n for a, n in enumerate(self.filled(step.out)))
-        if node.op in MOVES:
-            return tuple(self.sizes(source, inside) for _, source, inside, _ in step.pieces)
-        return None
+    @property
+    def filled(self) -> Filling:
+        """How far the tile is filled."""
+        if self._filled is None:
+            values = tuple(int(self.value(scalar)) for scalar in self.emitter.scalars)
+            found = self.placement.fillings.get(values)
+            if found is None:
+                keys = map(key_of, self.emitter.scalars)
+                made = self.emitter.filling(self.placement, dict(zip(keys, values, strict=True)))
+                found = self.placement.fillings[values] = made
+            self._filled = found
+        return self._filled
 
     def contents(self) -> Any:
         """What stands in the kept buffers when this task has filled them: equal for tasks that share them."""
-        parts: list[Any] = [id(self.plan)]
-        for number in self.plan.kept:
-            node = self.plan.buffers.nodes[number]
-            parts.append((number, self.placement.boxes[number], self.filled(number)))
-            if number in self.plan.loads:
-                parts.append(tuple(int(self.value(o)) for o in node.attrs.get("offsets", ())))
-        return tuple(parts)
+        plan, filled = self.plan, self.filled
+        places = [plan.buffers.nodes[n].attrs.get("offsets", ()) for n in plan.kept if n in plan.loads]
+        offsets = tuple(int(self.value(offset)) for place in places for offset in place)
+        boxes = tuple(self.placement.boxes[n] for n in plan.kept)
+        return id(plan), offsets, boxes, tuple(filled.buffers[n] for n in plan.kept)
 
 
 class CoreRun:
@@ -192,7 +181,7 @@ class CoreRun:
         frame = self._frames(index)[0]
         self.flags.wait(run.plan.sites[numbers[0]], V_MTE2, frame)
         for number in numbers:
-            self._copy_in(run, number, (frame, 0))
+            self._copy_in(run, number, frame)
         self.flags.set(run.plan.sites[numbers[-1]], MTE2_V, frame)
 
     def _load_kept(self, run: TileRun) -> None:
@@ -205,17 +194,17 @@ class CoreRun:
             self.flags.set(site, V_MTE2, KEPT_FLAG)
             self.flags.wait(site, V_MTE2, KEPT_FLAG)
         for number in numbers:
-            self._copy_in(run, number, (0, 0))
+            self._copy_in(run, number, 0)
         self.flags.set(site, MTE2_V, KEPT_FLAG)
 
-    def _copy_in(self, run: TileRun, number: int, frames: tuple[int, int]) -> None:
+    def _copy_in(self, run: TileRun, number: int, frame: int) -> None:
         node, box = run.plan.buffers.nodes[number], run.placement.boxes[number]
-        sizes = run.filled(number)
+        sizes = run.filled.buffers[number]
         if 0 in sizes:
             return
         memory = memory_of(node)
         start = self._start(run, memory, node.attrs.get("offsets", (0,) * node.rank), box, sizes, node)
-        for copy in run.emitter.loads(number, sizes, self.pitches[memory], frames):
+        for copy in run.emitter.loads(number, sizes, self.pitches[memory], frame):
             function, arguments = copy.load(self.tensors[memory][start + copy.elements])
             self.issue(run.plan.sites[number], function, arguments, number)
 
@@ -250,22 +239,21 @@ class CoreRun:
 
     def _steps(self, run: TileRun, frames: tuple[int, int], kept: bool) -> None:
         """The vector steps, kept ones or the others, with the copies out that follow them."""
-        plan, mine = run.plan, run.emitter.mine
+        plan, mine, issue = run.plan, run.emitter.mine, self.issue
         if kept:
             self.flags.wait(plan.steps[0].node.site, MTE2_V, KEPT_FLAG)
-        for index, step in enumerate(plan.steps):
+        for index, (step, calls) in enumerate(zip(plan.steps, run.emitter.calls(run.filled, frames), strict=True)):
             if step.kept is not kept:
                 continue
             site = step.node.site
-            sizes = run.filled(step.out)
-            if 0 not in sizes:
-                if mine.places[step.out].region is Region.OUT or self.mode.shared:
-                    self.flags.wait(site, MTE3_V, frames[1])
-                for function, arguments in run.emitter.step(index, sizes, run.inner(step), frames):
-                    self.issue(site, function, arguments, step)
+            if calls and (self.mode.shared or mine.places[step.out].region is Region.OUT):
+                self.flags.wait(site, MTE3_V, frames[1])
+            for function, arguments in calls:
+                issue(site, function, arguments, step)
             if index == mine.last_load_use:
                 self.flags.set(site, V_MTE2, frames[0])
-            self._copy_out(run, index, frames)
+            if index in run.emitter.store_after:
+                self._copy_out(run, index, frames)
 
     def _copy_out(self, run: TileRun, index: int, frames: tuple[int, int]) -> None:
         """The stores whose result the step `index` has completed."""
@@ -275,7 +263,7 @@ class CoreRun:
                 continue
             store, node = out.write.store, out.write.source
             box = run.placement.parts[out.part]
-            sizes = run.sizes(node, box)
+            sizes = run.filled.stores[number]
             if 0 in sizes:
                 continue
             start = self._start(run, store.target, store.offsets, box, sizes, node)
