@@ -44,6 +44,12 @@ def test_paths() -> None:
     assert all(float(line.split()[-2]) > 0 for line in lines)
 
 
+def test_templates_950() -> None:
+    lines = [line.split() for line in run([sys.executable, str(EXAMPLES / "templates_950.py")]).splitlines()]
+    assert [line[1] for line in lines] == ["A", "B", "AB", "BAB", "ABA", "BA"]
+    assert all(float(line[-2]) > 0 for line in lines)
+
+
 @pytest.mark.skipif(shutil.which("sh") is None, reason="needs a POSIX shell")
 def test_from_shell(tmp_path: Path) -> None:
     programs = tmp_path / "bin"
