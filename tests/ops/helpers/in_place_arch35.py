@@ -88,7 +88,7 @@ class Bench:
 
     def run(
         self,
-        inputs: Mapping[str, Array],
+        inputs: Mapping[str, Any],
         cores: int = 4,
         ub_bytes: int = 24_000,
         values: bool = True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from helpers.in_place_arch35 import (
 
 from ascend_sim import asc
 from ascend_sim.asc import reg
+from ascend_sim.asc.memory import DeviceArray
 from ascend_sim.host.registry import operator_named
 
 DTYPES = {
@@ -160,3 +162,16 @@ def test_one_changed_instruction_gives_wrong_values(layout: str, mutant: str, mo
     BENCH.run(inputs)
     assert seen
     assert np.any(inputs[BENCH.changed] != expected)
+
+
+@pytest.mark.parametrize(("x", "cos"), [((1, 70_000, 32), (1, 70_000, 32)), ((2, 16, 70_000), (2, 1, 70_000))])
+def test_offsets_past_two_to_the_31_elements(x: tuple[int, ...], cos: tuple[int, ...]) -> None:
+    """Slices of 16 halves in heads of 1024, without data: the last core's last tile ends near the end of x."""
+    shapes = {"x": (*x, 1024), "cos": (*cos, 16), "sin": (*cos, 16)}
+    tensors = {name: DeviceArray(shape, "float16") for name, shape in shapes.items()}
+    _, program = BENCH.run(tensors, cores=64, ub_bytes=253_952, values=False)
+    nbytes = 2 * math.prod(shapes["x"])
+    offsets = [address - min(program.blocks[0].gm_addresses) for address in program.blocks[-1].gm_addresses]
+    last = max(offset for offset in offsets if offset < nbytes)
+    assert nbytes > 2 * 2**31
+    assert 0.999 * nbytes < last < nbytes
