@@ -18,7 +18,7 @@ from ascend_sim.asc.reg.footprint import nodes_of
 from ascend_sim.asc.reg.pointer import UbPointer
 from ascend_sim.asc.reg.trace import Body, Loop
 
-ZONE = 4096  # bytes in which a random body loads and stores, so that rounds often meet
+ZONE = 16384  # bytes in which a random body loads and stores; rounds often meet there
 INT = asc.int32
 
 
