@@ -57,6 +57,7 @@ class Check:
 
 DURATION_MEDIAN = Threshold("duration, median error", 0.08, 0.035)
 DURATION_P90 = Threshold("duration, 90th percentile", 0.20, 0.13)
+DURATION_950 = Threshold("duration of the 950's rows, median error", 0.12, 0.12)
 VEC_MEDIAN = Threshold("vector busy time, median error", 0.10, 0.055)
 MTE2_MEDIAN = Threshold("MTE2 busy time, median error", 0.10, 0.05)
 ORDER = Threshold("rotary pairs in the right order", 0.95, 0.99, at_least=True)
@@ -67,12 +68,14 @@ LOOPS_WORST = Threshold("vector cycles of the 910B3 loops, worst", 0.05, 0.02)
 def checks(entries: Sequence[Entry]) -> list[Check]:
     """All checks on these entries."""
     duration = spread(duration_errors(entries))
+    on_950 = [entry for entry in entries if entry.row.soc.startswith("Ascend950")]
     order = rotary_order(entries)
     steps = [entry for entry in entries if entry.row.id.startswith(VECTOR_STEPS)]
     loops = [entry for entry in entries if entry.row.family == "vector_loop"]
     return [
         Check(DURATION_MEDIAN, _median(duration)),
         Check(DURATION_P90, None if duration is None else duration.p90),
+        Check(DURATION_950, _median(spread(duration_errors(on_950)))),
         Check(VEC_MEDIAN, _median(spread(pipe_errors(entries, "vec")))),
         Check(MTE2_MEDIAN, _median(spread(pipe_errors(entries, "mte2")))),
         Check(ORDER, order.share if order.pairs else None),

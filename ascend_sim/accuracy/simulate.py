@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ascend_sim.accuracy.kernels import build
+from ascend_sim.accuracy.kernels.case import EVERY_TILE
 from ascend_sim.accuracy.rows import Row
 from ascend_sim.accuracy.steady import Sample, sample
 from ascend_sim.errors import InputError
@@ -29,6 +32,8 @@ def simulate(row: Row, chip: Soc | None = None) -> Sample:
         return launch
 
     found = sample(run, case.tiles, case.core_bound, case.period, case.heavy)
+    if case.more is not None:
+        found = replace(found, figures={**found.figures, **case.more(run(EVERY_TILE))})
     if row.block_dim not in (None, found.blocks):
         raise InputError(f"row {row.id!r} ran on {row.block_dim} blocks, its kernel is launched on {found.blocks}")
     return found

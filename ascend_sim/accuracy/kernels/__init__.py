@@ -25,6 +25,11 @@ FAMILIES = {
     "scalar_loop": ("loops", "build_scalar"),
     "vector_conflicts": ("loops", "build_conflicts"),
     "operator": ("operator", "build"),
+    "empty_launch": ("empty_launch", "build"),
+    "tiled_add": ("tiled_add", "build"),
+    "nd_to_nz_reg": ("nd_to_nz_reg", "build"),
+    "softmax_reg": ("softmax_reg", "build"),
+    "bank_conflicts_reg": ("bank_conflicts_reg", "build"),
 }
 
 

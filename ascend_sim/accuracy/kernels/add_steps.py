@@ -13,7 +13,7 @@ from ascend_sim.accuracy.kernels.case import Case, arrays
 from ascend_sim.accuracy.kernels.flags import MTE2_V, MTE3_V, V_MTE2, V_MTE3, even_share, hand_over
 from ascend_sim.accuracy.rows import Row
 
-PITCH_BYTES = 32768  # from one buffer to the next, whatever a copy's length
+PITCH_BYTES = 32768  # from one buffer to the next, whatever a copy's length (43,680 on the 950)
 CONFLICT_FREE = ((0, 32_512, 131_072), (65_536, 98_048, 163_584))  # x, y, z: y starts 256 B off x modulo 512
 BYTES = 2  # fp16
 
@@ -29,13 +29,15 @@ class Step:
     double_buffer: bool
     bypass_inputs: bool
     conflict_free: bool
+    pitch_bytes: int = PITCH_BYTES
 
     @property
     def buffers(self) -> tuple[tuple[int, int, int], ...]:
         if self.conflict_free:
             return CONFLICT_FREE
         sets = 2 if self.double_buffer else 1
-        return tuple((PITCH_BYTES * 3 * i, PITCH_BYTES * (3 * i + 1), PITCH_BYTES * (3 * i + 2)) for i in range(sets))
+        pitch = self.pitch_bytes
+        return tuple((pitch * 3 * i, pitch * (3 * i + 1), pitch * (3 * i + 2)) for i in range(sets))
 
     def tiles(self, rows: int) -> int:
         """Copies of each operand that `rows` rows take."""
