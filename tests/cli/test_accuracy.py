@@ -33,5 +33,5 @@ def test_check_exits_with_1_when_a_threshold_is_missed(cli, monkeypatch):
 def test_text_that_no_row_has(refused):
     assert refused("accuracy", "--only", "no such row") == (
         "--only 'no such row': no measured row has this in its id, kernel, kind or chip; sources: asc-devkit, "
-        "asc-devkit-docs, msopprof, v41rope, rope-llama31, tileops, cannbot, msinsight, mstt, vtriton"
+        "asc-devkit-docs, msopprof, v41rope, rope-llama31, tileops, cannbot, msinsight, mstt, vtriton, cannbot-950"
     )
