@@ -1,8 +1,9 @@
 """Figures of one launch under msprof's definitions, worked out with numpy from its Program and Timeline.
 
 Task Duration is the launch overhead plus the time from the first block's begin to the last block's end; AIV time is a
-block's own time; a pipe's busy time is the union of the intervals in which it has an instruction in flight (flags and
-barriers are not work); times and ratios are means over the blocks, as msprof prints them.
+core's own time, that of all its blocks where there are more blocks than cores; a pipe's busy time is the union of the
+intervals in which it has an instruction in flight (flags and barriers are not work); times and ratios are means over
+the cores, as msprof prints them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PIPES: dict[str, PipeID] = {
 
 @dataclass(frozen=True, slots=True)
 class PipeUse:
-    """`busy_us`: mean over blocks; `ratio`: mean over blocks of busy time / AIV time (0..1); `instructions`: in all."""
+    """`busy_us`: mean over cores; `ratio`: mean over cores of busy time / AIV time (0..1); `instructions`: in all."""
 
     busy_us: float
     ratio: float
@@ -42,7 +43,7 @@ class PipeUse:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A time in us over the blocks of a launch."""
+    """A time in us over the cores of a launch."""
 
     mean: float
     min: float
@@ -54,7 +55,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """`bound` names the pipe with the largest ratio; `aiv_cycles` and `busy_cycles` hold one number per block."""
+    """`bound` names the pipe with the largest ratio; `aiv_cycles` and `busy_cycles` hold one number per core."""
 
     duration_us: float
     launch_us: float
@@ -72,13 +73,14 @@ def measure(program: Program, timeline: Timeline) -> Metrics:
     """Reduce one launch; about 0.2 s for a million instructions."""
     codes = Codes()
     waits = WaitTable(codes)
-    blocks = len(timeline.cores)
-    aiv = np.array([core.finish - core.begin for core in timeline.cores], np.int64)
-    busy = {name: np.zeros(blocks, np.int64) for name in PIPES}
+    seats = {core: seat for seat, core in enumerate(sorted({block.core for block in timeline.cores}))}
+    aiv = np.zeros(len(seats), np.int64)
+    busy = {name: np.zeros(len(seats), np.int64) for name in PIPES}
     counts = dict.fromkeys(PIPES, 0)
-    for position, core in enumerate(timeline.cores):
+    for core in timeline.cores:
         found = codes.of(core.program.instrs)
-        _add_core(core, found, position, codes, busy, counts)
+        aiv[seats[core.core]] += core.finish - core.begin
+        _add_block(core, found, seats[core.core], codes, busy, counts)
         waits.add(core, found)
     pipes = {name: _use(busy[name], aiv, counts[name], timeline) for name in PIPES}
     return Metrics(
@@ -87,7 +89,7 @@ def measure(program: Program, timeline: Timeline) -> Metrics:
         aiv_time_us=_spread(aiv, timeline),
         pipes=pipes,
         bound=max(pipes, key=lambda name: pipes[name].ratio),
-        waits=waits.collect(timeline, float(aiv.sum())),
+        waits=waits.collect(timeline, float(aiv.sum()), len(seats)),
         memory=timeline.memory,
         instructions=program.instructions,
         aiv_cycles=aiv,
@@ -95,10 +97,10 @@ def measure(program: Program, timeline: Timeline) -> Metrics:
     )
 
 
-def _add_core(
-    core: CoreTimeline, found: Codes32, position: int, codes: Codes, busy: dict[str, Ints], counts: dict[str, int]
+def _add_block(
+    core: CoreTimeline, found: Codes32, seat: int, codes: Codes, busy: dict[str, Ints], counts: dict[str, int]
 ) -> None:
-    """Busy cycles and instruction counts of one block, into row `position` of `busy` and onto `counts`."""
+    """Busy cycles and instruction counts of one block, onto row `seat` of `busy` and onto `counts`."""
     pipe = codes.pipe[found]
     working = codes.working[found]
     start = np.asarray(core.start, np.int64)
@@ -107,10 +109,10 @@ def _add_core(
         chosen = pipe == number
         counts[name] += int(np.count_nonzero(chosen))
         if number is PipeID.PIPE_S:
-            busy[name][position] = core.scalar_cycles
+            busy[name][seat] += core.scalar_cycles
         else:
             chosen &= working
-            busy[name][position] = union_cycles(start[chosen], end[chosen])
+            busy[name][seat] += union_cycles(start[chosen], end[chosen])
 
 
 def union_cycles(start: Ints, end: Ints) -> int:

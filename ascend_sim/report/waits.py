@@ -31,7 +31,7 @@ class Wait:
     """Waits of one pipe for one cause between one pair of source lines.
 
     `pipe` stood still before `instr` because of `cause`; `peer` is the instruction that it waited for (the work behind
-    a flag, not the SetFlag itself), if there is one. `us` is the mean over the blocks, `share` that time over the mean
+    a flag, not the SetFlag itself), if there is one. `us` is the mean over the cores, `share` that time over the mean
     AIV time, `count` the number of waits in all blocks. A full queue is a wait of the scalar unit.
     """
 
@@ -79,11 +79,9 @@ class WaitTable:
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
         self._found: list[tuple[npt.NDArray[np.int8], Codes32, Codes32, npt.NDArray[np.int64]]] = []
-        self._blocks = 0
 
     def add(self, core: CoreTimeline, codes: Codes32) -> None:
         """Take the waits of one block, whose instructions have these codes."""
-        self._blocks += 1
         wait = np.asarray(core.wait, np.int64)
         at = np.flatnonzero(wait)
         peer = self._workers(codes, np.asarray(core.peer, np.int64)[at])
@@ -103,8 +101,8 @@ class WaitTable:
             result[mine[has_worker]] = workers[before[has_worker]]
         return result
 
-    def collect(self, timeline: Timeline, aiv_cycles: float) -> list[Wait]:
-        """Everything that was waited for, longest first. `aiv_cycles` is the AIV time of all blocks together."""
+    def collect(self, timeline: Timeline, aiv_cycles: float, cores: int) -> list[Wait]:
+        """Everything that was waited for, longest first. `aiv_cycles` is the AIV time of all `cores` together."""
         if not self._found:
             return []
         cause, instr, peer, wait = (np.concatenate(column) for column in zip(*self._found, strict=True))
@@ -120,7 +118,14 @@ class WaitTable:
         order = np.argsort(-cycles, kind="stable")
         return [
             self._wait(
-                Cause(cause[first[g]]), instr[first[g]], peer[first[g]], cycles[g], count[g], timeline, aiv_cycles
+                Cause(cause[first[g]]),
+                instr[first[g]],
+                peer[first[g]],
+                cycles[g],
+                count[g],
+                timeline,
+                aiv_cycles,
+                cores,
             )
             for g in order
         ]
@@ -134,6 +139,7 @@ class WaitTable:
         count: np.int64,
         timeline: Timeline,
         aiv_cycles: float,
+        cores: int,
     ) -> Wait:
         found = self._codes.instrs
         waiting = found[instr]
@@ -142,7 +148,7 @@ class WaitTable:
             cause=cause,
             instr=waiting,
             peer=found[peer] if peer >= 0 else None,
-            us=timeline.to_us(float(cycles) / self._blocks),
+            us=timeline.to_us(float(cycles) / cores),
             share=float(cycles) / max(aiv_cycles, 1.0),
             count=int(count),
         )

@@ -55,6 +55,20 @@ def test_times_and_ratios_follow_msprof():
     }  # fmt: skip
 
 
+def test_a_core_that_runs_several_blocks_is_one_core():
+    program, timeline = hm.two_blocks()
+    for block in timeline.cores:
+        block.core = 5
+    metrics = measure(program, timeline)
+    aiv = metrics.aiv_time_us
+    assert (aiv.mean, aiv.min, aiv.max) == pytest.approx((1.2, 1.2, 1.2))
+    assert metrics.busy_cycles["mte2"].tolist() == [600]
+    assert metrics.pipes["mte2"].ratio == pytest.approx(0.5)
+    waits = {(wait.pipe, wait.cause): wait for wait in metrics.waits}
+    assert waits["mte3", Cause.FLAG].us == pytest.approx(3 * 0.247)
+    assert waits["mte3", Cause.FLAG].share == pytest.approx(3 * 247 / 1200)
+
+
 def test_waits_are_added_up_by_pipe_cause_and_lines():
     metrics = measure(*hm.two_blocks())
     waits = {(wait.pipe, wait.cause): wait for wait in metrics.waits}
