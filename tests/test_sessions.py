@@ -30,7 +30,8 @@ def test_every_run_is_recorded_in_order() -> None:
     with ascend_sim.session("Ascend910B4") as session:
         call(8)
         call(16)
-    call(8)  # outside: somebody else's
+    with Device():
+        call(8)  # somebody else's
     first, second = session.records
     assert (first.op, first.caller, first.soc) == (
         "RotaryPositionEmbedding",

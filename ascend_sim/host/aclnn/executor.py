@@ -35,7 +35,7 @@ from ascend_sim.host.tensors import shape_text
 _CODES = frozenset(int(status) for status in Status)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class OpExecutor:
     """What the first phase found out (aclOpExecutor): it runs once.
 
@@ -50,6 +50,10 @@ class OpExecutor:
     workspace_bytes: int
     used: bool = False
     copies: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        state = "used" if self.used else "not run yet"
+        return f"<OpExecutor of {self.interface.name}: {self.workspace_bytes} B of workspace, {state}>"
 
 
 def first_phase(

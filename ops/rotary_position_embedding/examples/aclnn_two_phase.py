@@ -4,6 +4,7 @@ import numpy as np
 
 import ascend_sim
 from ascend_sim import aclnn
+from ascend_sim.host.memory import DeviceBuffer
 
 rng = np.random.default_rng(0)
 x = rng.standard_normal((2, 64, 8, 128)).astype(np.float16)
@@ -12,7 +13,7 @@ once, twice = np.empty_like(x), np.empty_like(x)
 
 with ascend_sim.device("ascend910b") as device:
     stream = device.create_stream()
-    workspaces = []
+    workspaces: list[DeviceBuffer] = []
     for source, target in ((x, once), (once, twice)):
         status, size, executor = aclnn.aclnnRotaryPositionEmbeddingGetWorkspaceSize(source, cos, sin, 0, target)
         assert status == 0, aclnn.get_recent_err_msg()

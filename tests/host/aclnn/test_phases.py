@@ -263,8 +263,8 @@ class TestSecondPhaseRefuses:
         executor = planned(device)
         assert second_phase(SCALED, workspace(device), 64, executor, elsewhere) == INVALID
         assert get_recent_err_msg() == (
-            f"aclnnScaled: stream is {elsewhere}; it must be a stream of the device on which the first phase was called "
-            "(ACLNN_ERR_PARAM_INVALID, 161002)"
+            f"aclnnScaled: stream is {elsewhere}; it must be a stream of the device on which the first phase was "
+            "called (ACLNN_ERR_PARAM_INVALID, 161002)"
         )
         assert elsewhere.pending == 0
 
