@@ -47,7 +47,7 @@ def compute(op: str, kind: str, nodes: Sequence[Node], **attrs: Any) -> Tensor:
     dtype = nodes[0].dtype
     inputs = [widened(checks.aligned_to(len(shape), node)) for node in nodes]
     valid = checks.common_valid(shape, inputs)
-    result = trace.node(kind, inputs, shape, inputs[0].dtype, valid=valid, attrs=attrs)
+    result = trace.node(kind, inputs, shape, inputs[0].dtype, valid=valid, attrs=attrs, label=op)
     if dtype is BF16:
         result = cast_node(result, BF16, RoundMode.CAST_RINT)
     return Tensor.of(result)

@@ -186,11 +186,14 @@ class Tensor(metaclass=_BracketedAnnotations):
                     f"{self.name}[...]: index {axis} is {part!r}; allowed are integers, symbolic integers, slices and "
                     "one ..."
                 )
-            return self._end(axis, part, extent), 1
+            place = self._place(axis, part, extent)
+            if isinstance(place, int) and isinstance(extent, int) and place >= extent:
+                raise FeValueError(f"{self.name}[...]: {part} lies outside dim {axis}, which has {extent}")
+            return place, 1
         if part.step not in (None, 1):
             raise FeValueError(f"{self.name}[...]: slice {axis} has step {part.step!r}; only a step of 1 is a view")
-        start = self._end(axis, 0 if part.start is None else part.start, extent)
-        stop = extent if part.stop is None else self._end(axis, part.stop, extent)
+        start = self._place(axis, 0 if part.start is None else part.start, extent)
+        stop = extent if part.stop is None else self._place(axis, part.stop, extent)
         if isinstance(stop, int) and isinstance(extent, int):
             stop = min(stop, extent)
         size = stop - start
@@ -198,14 +201,14 @@ class Tensor(metaclass=_BracketedAnnotations):
             raise FeValueError(f"{self.name}[...]: slice {axis} runs from {start} to {stop} and holds nothing")
         return start, size
 
-    def _end(self, axis: int, value: Any, extent: Scalar) -> Scalar:
+    def _place(self, axis: int, value: Any, extent: Scalar) -> Scalar:
         """A slice's end or an index, counted from the start."""
         if isinstance(value, SymbolicScalar):
             return value
         if isinstance(value, bool) or not isinstance(value, int):
             raise FeTypeError(f"{self.name}[...]: {value!r} cannot bound slice {axis}; allowed are integers")
         place = value + extent if value < 0 else value
-        if isinstance(place, int) and isinstance(extent, int) and not 0 <= place <= max(extent, value):
+        if isinstance(place, int) and place < 0:
             raise FeValueError(f"{self.name}[...]: {value} lies outside dim {axis}, which has {extent}")
         return place
 

@@ -45,8 +45,12 @@ class Trace:
         valid: Sequence[Scalar] | None = None,
         attrs: Mapping[str, Any] | None = None,
         name: str | None = None,
+        label: str | None = None,
     ) -> Node:
-        """The node of an operation; the same operation on the same tensors is the same node."""
+        """The node of an operation; the same operation on the same tensors is the same node.
+
+        It is called `name`, or what the user's file assigns it to, or `label`, or `op`.
+        """
         frame = user_frame()
         attributes = dict(attrs or {})
         if any(node.is_global for node in inputs):
@@ -67,7 +71,7 @@ class Trace:
                 valid=filled,
                 tile=tile,
                 attrs=attributes,
-                name=self.unique(name or assigned_name(frame) or op),
+                name=self.unique(name or assigned_name(frame) or label or op),
                 site=site_of(frame),
                 order=(self.position, self.copy),
             )

@@ -22,8 +22,11 @@ from ascend_sim.frontends.pypto.lowering.plan import KeptRule, Placement, Plan, 
 from ascend_sim.frontends.pypto.lowering.run import CoreRun, TileRun
 from ascend_sim.frontends.pypto.lowering.tasks import Task, shares, tasks_of
 from ascend_sim.frontends.pypto.lowering.tiles import Component, components_of
+from ascend_sim.frontends.pypto.regions import Box, shifted
 from ascend_sim.frontends.pypto.symbols import Symbol, SymbolicScalar, value_of
 from ascend_sim.frontends.pypto.trace import Trace
+
+Touched = list[tuple[str, Box]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ class Lowered:
         }
         works = [self._work(stage) for stage in stages_of(trace.root, self.dims)]
         self.stages = [work for work in works if work.tasks]
+        for work in self.stages:
+            self._check_instructions(work)
         self._workspaces: dict[str, Any] = {}
 
     # -- what it is -------------------------------------------------------------------------------------------------
@@ -88,6 +93,18 @@ class Lowered:
     def tasks_of(self, core: int) -> list[Task]:
         """What a core does, in order."""
         return [work.tasks[i] for work in self.stages if core < len(work.shares) for i in work.shares[core]]
+
+    def touched(self, core: int, most: int | None = None) -> tuple[Touched, Touched]:
+        """The parts of global tensors that the first `most` tasks of a core read and write, by the tensors' names."""
+        reads: Touched = []
+        writes: Touched = []
+        for work in self.stages:
+            for index in work.shares[core][:most] if core < len(work.shares) else ():
+                task, placement = work.tasks[index], work.placements[index]
+                run = TileRun(task, placement, task.env(self.dims), work.emitter(placement.plan))
+                for node, offsets, box, is_read in run.touched():
+                    (reads if is_read else writes).append((node.name, shifted(box, offsets)))
+        return reads, writes
 
     def __str__(self) -> str:
         from ascend_sim.frontends.pypto.lowering.listing import listing  # noqa: PLC0415 - most runs print none
@@ -161,6 +178,15 @@ class Lowered:
                     dealt = shares(cut.tasks, self.cores, stage.chained)
                     return StageWork(stage, cut.components, cut.tasks, placements, memory, dealt, stage.chained)
         raise LoweringError(misfit(self, memory, suggestion(self, cuts[-1].components)))
+
+    def _check_instructions(self, work: StageWork) -> None:
+        """Make the calls of a tile of every kind, so that what has no instructions is refused here, not in a launch."""
+        seen: set[int] = set()
+        for task, placement in zip(work.tasks, work.placements, strict=True):
+            if id(placement.plan) not in seen:
+                seen.add(id(placement.plan))
+                run = TileRun(task, placement, task.env(self.dims), work.emitter(placement.plan))
+                run.emitter.calls(run.filled, (0, 0))
 
     def _placed(self, cut: _Cut, interleaved: bool, keeps: bool, mode: Mode) -> tuple[list[Placement], Memory]:
         """Every task's place, and the memory map of all plans, for one way of using unified buffer."""

@@ -13,7 +13,7 @@ order V with itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ascend_sim import asc
@@ -94,6 +94,19 @@ class TileRun:
                 found = self.placement.fillings[values] = made
             self._filled = found
         return self._filled
+
+    def touched(self) -> Iterator[tuple[Node, tuple[int, ...], Box, bool]]:
+        """The filled parts of global tensors that the task reads and writes: tensor, offsets, box, whether it reads."""
+        plan, filled = self.plan, self.filled
+        for number in plan.loads:
+            node = plan.buffers.nodes[number]
+            box, sizes = self.placement.boxes[number], filled.buffers[number]
+            offsets = tuple(int(self.value(o)) for o in node.attrs.get("offsets", (0,) * node.rank))
+            yield memory_of(node), offsets, _cut(box, sizes), True
+        for out, sizes in zip(plan.outs, filled.stores, strict=True):
+            store = out.write.store
+            offsets = tuple(int(self.value(o)) for o in store.offsets)
+            yield store.target, offsets, _cut(self.placement.parts[out.part], sizes), False
 
     def contents(self) -> Any:
         """What stands in the kept buffers when this task has filled them: equal for tasks that share them."""
@@ -273,6 +286,11 @@ class CoreRun:
                 function, arguments = copy.store(self.tensors[store.target][start + copy.elements])
                 self.issue(store.site, function, arguments, store)
             self.stored = store.site
+
+
+def _cut(box: Box, sizes: Sizes) -> Box:
+    """The filled part of a box."""
+    return tuple((low, low + size) for (low, _), size in zip(box, sizes, strict=True))
 
 
 def _pitches(shape: Sequence[int]) -> tuple[int, ...]:
