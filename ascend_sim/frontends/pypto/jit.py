@@ -15,7 +15,7 @@ from ascend_sim.frontends.pypto.places import user_frame
 from ascend_sim.frontends.pypto.signature import Arguments, Signature
 from ascend_sim.frontends.pypto.symbols import Symbol, SymbolicScalar
 from ascend_sim.frontends.pypto.tensor import Tensor
-from ascend_sim.frontends.pypto.trace import Trace, Tracing
+from ascend_sim.frontends.pypto.trace import Trace, Tracing, refuse_nesting
 
 
 class JitKernel:
@@ -41,6 +41,7 @@ class JitKernel:
         return len(self._traces)
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
+        refuse_nesting(self.name)
         device_id()
         mode = run_mode(self.options)
         note_once(f"run_mode {mode.name}: NPU and SIM both run on the simulator (ascend-sim)")

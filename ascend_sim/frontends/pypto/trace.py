@@ -150,6 +150,14 @@ def is_tracing() -> bool:
     return bool(_ACTIVE)
 
 
+def refuse_nesting(kernel: str) -> None:
+    if _ACTIVE:
+        raise FeRuntimeError(
+            f"kernel {kernel!r} is called inside kernel {_ACTIVE[-1].kernel!r}: a jitted function cannot call another "
+            "one; leave @pypto.frontend.jit away from helpers"
+        )
+
+
 class Tracing:
     """`with Tracing(trace):` makes it the current one."""
 
@@ -157,11 +165,7 @@ class Tracing:
         self.trace = trace
 
     def __enter__(self) -> Trace:
-        if _ACTIVE:
-            raise FeRuntimeError(
-                f"kernel {self.trace.kernel!r} is called inside kernel {_ACTIVE[-1].kernel!r}: a jitted function "
-                "cannot call another one; leave @pypto.frontend.jit away from helpers"
-            )
+        refuse_nesting(self.trace.kernel)
         _ACTIVE.append(self.trace)
         return self.trace
 

@@ -252,8 +252,8 @@ RULES: dict[str, tuple[Callable[..., Any], list[Any], str]] = {
     "cast half to bfloat16": (
         tiled(8, 64)(lambda a: pypto.cast(a, BF16)),
         [([8, 64], FP16)],
-        "[0xf00001] cast: DT_FP16 to DT_BF16 is no conversion of the simulated chips; a converts to int8, uint8, int16, "
-        "int32, float32",
+        "[0xf00001] cast: DT_FP16 to DT_BF16 is no conversion of the simulated chips; a converts to int8, uint8, "
+        "int16, int32, float32",
     ),
     "type that has no instructions": (
         tiled(8, 64)(lambda a: pypto.cast(a, pypto.DataType.DT_FP8E4M3)),
