@@ -148,6 +148,21 @@ MASK_AND = row("MaskAnd", "mask_and", "reg_mask", (uint8,), None, "mask = src0 &
 MASK_OR = row("MaskOr", "mask_or", "reg_mask", (uint8,), None, "mask = src0 | src1, in active lanes")
 MASK_XOR = row("MaskXor", "mask_xor", "reg_mask", (uint8,), None, "mask = src0 ^ src1, in active lanes")
 MASK_NOT = row("MaskNot", "mask_not", "reg_mask", (uint8,), None, "mask = ~src, in active lanes")
+PACK = declare(
+    Row(
+        "Pack", "reg.pack", PipeID.PIPE_V, "reg_shuffle", "Pack",
+        {"3510": ((uint8, uint16), (uint8, int16), (uint16, uint32), (uint16, int32))}, None,
+        "dst = the low halves of src's lanes, in dst's lower or upper half",
+    )
+)  # fmt: skip
+UNPACK = declare(
+    Row(
+        "UnPack", "reg.unpack", PipeID.PIPE_V, "reg_shuffle", "UnPack",
+        {"3510": ((uint16, uint8), (int16, int8), (uint32, uint16), (int32, int16))}, None,
+        "dst = src's lower or upper half, widened",
+    )
+)  # fmt: skip
+
 
 _ROUND: tuple[RoundMode, ...] = (
     RoundMode.CAST_RINT, RoundMode.CAST_ROUND, RoundMode.CAST_FLOOR, RoundMode.CAST_CEIL, RoundMode.CAST_TRUNC

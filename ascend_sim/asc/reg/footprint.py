@@ -187,6 +187,37 @@ def _rounds_meet(first: Footprint, second: Footprint, loops: int) -> bool:
     return bool(((met >= 0) & (met != other.rounds(loops))).any())
 
 
+def unordered(body: Body, prints: Sequence[Footprint]) -> Footprint | None:
+    """A load of bytes that an earlier store of the same call writes, with no memory barrier between them; None if all
+    are ordered. Loads into a register that the store reads wait for it anyway."""
+    order = {id(node): number for number, node in enumerate(nodes_of(body.items))}
+    barriers = [number for number, node in enumerate(nodes_of(body.items)) if node.unit is VfUnit.BARRIER]
+    stores = [footprint for footprint in prints if footprint.is_store]
+    for load in prints:
+        for store in stores:
+            if load.is_store or store.high <= load.low or load.high <= store.low:
+                continue
+            if set(load.node.writes) & set(store.node.reads):
+                continue
+            first, last = order[id(store.node)], order[id(load.node)]
+            if first > last:  # the store of an earlier round of a loop around both
+                shared = _common(store.node.path, load.node.path)
+                if not shared:
+                    continue
+                inside = [order[id(node)] for node in nodes_of(shared[-1].items)]
+                first, last = min(inside), max(inside)
+                meet = _rounds_meet(store, load, len(shared))
+            else:
+                meet = _share_bytes(store, load)
+            if meet and not any(first < number < last for number in barriers):
+                return load
+    return None
+
+
+def _share_bytes(first: Footprint, second: Footprint) -> bool:
+    return bool(np.isin(second.bytes_of(), first.bytes_of()).any())
+
+
 def regions_of(prints: Sequence[Footprint], ub_bytes: int) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
     """Exact bytes that the call reads (before it has written them itself) and writes."""
     read = np.zeros(ub_bytes, np.bool_)

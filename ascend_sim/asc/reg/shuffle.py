@@ -16,7 +16,7 @@ from ascend_sim.asc.scalars import UnknownScalar
 from ascend_sim.isa import reg as rows
 from ascend_sim.isa.row import Row
 
-__all__ = ["HighLowPart", "IndexOrder", "arange", "copy", "de_interleave", "duplicate", "interleave"]
+__all__ = ["HighLowPart", "IndexOrder", "arange", "copy", "de_interleave", "duplicate", "interleave", "pack", "unpack"]
 
 ZEROING = MaskMergeMode.ZEROING
 
@@ -147,3 +147,43 @@ def _shuffle(row: Row, frame: Any, dst0: Any, dst1: Any, src0: Any, src1: Any) -
 
     compute = weave if row is rows.INTERLEAVE else split
     emit(row, frame, body, registers[:2], registers[2:], compute, dtype.name)
+
+
+def pack(dst: Any, src: Any, part: Any = HighLowPart.LOWEST) -> None:
+    """Pack: the low half of every lane of src, in the lower (`part=HIGHEST`: upper) half of dst, the rest 0."""
+    row = rows.PACK
+    target, source, high = _halves(row, dst, src, part)
+    wide, narrow = source.dtype.numpy, target.dtype.numpy
+
+    def compute(value: Value) -> Value:
+        data = value.raw(wide).astype(narrow)
+        zeros = np.zeros_like(data)
+        return Value(np.concatenate([zeros, data] if high else [data, zeros], -1))
+
+    emit(row, _getframe(1), start(row), (target,), (source,), compute, source.dtype.name)
+
+
+def unpack(dst: Any, src: Any, part: Any = HighLowPart.LOWEST) -> None:
+    """UnPack: the lower (`part=HIGHEST`: upper) half of src, widened with its sign (or zeros)."""
+    row = rows.UNPACK
+    target, source, high = _halves(row, dst, src, part)
+    wide, narrow = target.dtype.numpy, source.dtype.numpy
+    half = target.lanes
+
+    def compute(value: Value) -> Value:
+        data = value.raw(narrow)
+        return Value((data[..., half:] if high else data[..., :half]).astype(wide))
+
+    emit(row, _getframe(1), start(row), (target,), (source,), compute, source.dtype.name)
+
+
+def _halves(row: Row, dst: Any, src: Any, part: Any) -> tuple[RegTensor, RegTensor, bool]:
+    body = start(row)
+    target, source = vector(row, "dst", dst, body), vector(row, "src", src, body)
+    allowed = row.dtypes["3510"]
+    if (target.dtype, source.dtype) not in allowed:
+        names = ", ".join(f"{b.name} -> {a.name}" for a, b in allowed)
+        refuse(name_of(row), f"{source.dtype.name} -> {target.dtype.name} is not supported, allowed are {names}")
+    if not isinstance(part, HighLowPart):
+        refuse(name_of(row), f"part must be HighLowPart.LOWEST or HighLowPart.HIGHEST, not {part!r}")
+    return target, source, part is HighLowPart.HIGHEST

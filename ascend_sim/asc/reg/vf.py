@@ -19,15 +19,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from sys import _getframe
-from types import FrameType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from ascend_sim.asc.operands import ARCH_NAMES, local, refuse
 from ascend_sim.asc.recorder import RECORDER, Run, outside_kernel
 from ascend_sim.asc.reg.engine import Engine
-from ascend_sim.asc.reg.footprint import conflicting_loops, footprints, regions_of
+from ascend_sim.asc.reg.footprint import conflicting_loops, footprints, regions_of, unordered
 from ascend_sim.asc.reg.liveness import carried_loops, check_registers
 from ascend_sim.asc.reg.pointer import UbPointer
 from ascend_sim.asc.reg.record import work_of
@@ -37,7 +38,7 @@ from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.isa.row import Row
-from ascend_sim.program import Instr, PipeID
+from ascend_sim.program import Instr, PipeID, Place, Region, VfWork
 
 __all__ = ["vf"]
 
@@ -47,6 +48,20 @@ _PLAIN = (bool, str, bytes, type(None), DataType, Enum, FunctionType, ModuleType
 def vf(function: Callable[..., Any]) -> VectorFunction:
     """Decorator of a vector function. Inside, `asc.range` loops run in hardware and only `asc.reg` computes."""
     return VectorFunction(function)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a call with given arguments does: its work, the UB bytes that it reads and writes, its values."""
+
+    work: VfWork
+    reads: tuple[Region, ...]
+    writes: tuple[Region, ...]
+    run: Run | None
+
+    def instr(self, row: Row, scalar_calls: int, place: Place) -> Instr:
+        detail = f"{self.work.instructions} instructions"
+        return Instr(row, PipeID.PIPE_V, self.work, self.reads, self.writes, scalar_calls, place, detail)
 
 
 class VectorFunction:
@@ -75,17 +90,22 @@ class VectorFunction:
                 key_of(cell.cell_contents, self.name, f"{variable!r}, a variable around the function,")
                 for variable, cell in zip(code.co_freevars, closure, strict=True)
             ]
-        key = (VectorFunction, code, *parts, rec.pending, id(frame.f_code), frame.f_lasti)
+        body_key = (VectorFunction, code, *parts)
+        key = (*body_key, rec.pending, id(frame.f_code), frame.f_lasti)
         hit = rec.cache.get(key)
         if hit is None:
-            hit = rec.cache[key] = self._build(frame, args, kwargs)
+            made = rec.cache.get(body_key)
+            if made is None:  # calls from other places, or after other scalar work, share what the body does
+                made = rec.cache[body_key] = self._make(args, kwargs)
+            hit = rec.cache[key] = made.instr(self.row, rec.pending, rec.place(frame)), made.run
         instr, run = hit
         rec.pending = 0
         rec.append(instr)
         if run is not None:
             run()
 
-    def _build(self, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Instr, Run | None]:
+    def _make(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+        """Trace and check the body, and work out what it touches and computes."""
         rec = RECORDER
         if not rec.arch:
             outside_kernel()
@@ -100,22 +120,17 @@ class VectorFunction:
             counter.settle()
         check_registers(body)
         prints = footprints(body, rec.ub_bytes)
-        reads, writes = regions_of(prints, rec.ub_bytes)
-        work = work_of(body)
-        instr = Instr(
-            self.row,
-            PipeID.PIPE_V,
-            work,
-            reads,
-            writes,
-            rec.pending,
-            rec.place(frame),
-            f"{work.instructions} instructions",
-        )
-        if not rec.values:
-            return instr, None
-        serial = frozenset(carried_loops(body.items) | conflicting_loops(prints))
-        return instr, Engine(body.items, len(body.kinds), serial, rec.ub).run
+        late = unordered(body, prints)
+        if late is not None and rec.launch is not None:
+            rec.launch.warn(
+                f"{self.name}: LoadAlign at {late.node.place} reads what the same call stores, without LocalMemBar "
+                "between them: the hardware may load first (asc.reg.local_mem_bar)"
+            )
+        run = None
+        if rec.values:
+            serial = frozenset(carried_loops(body.items) | conflicting_loops(prints))
+            run = Engine(body.items, len(body.kinds), serial, rec.ub).run
+        return Made(work_of(body), *regions_of(prints, rec.ub_bytes), run)
 
     def _trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Body:
         """Run the function once with pointers for tensors."""

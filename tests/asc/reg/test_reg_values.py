@@ -378,3 +378,34 @@ def test_a_store_with_an_empty_mask_may_point_behind_its_tensor() -> None:
         assert not bench.of(other).any()
         with pytest.raises(KernelError, match=r"writes UB bytes 256\.\.259, but its tensor holds bytes 0\.\.255 "):
             store_behind_vf(one, 1)
+
+
+@asc.vf
+def pack_vf(dst: Any, src: Any, part: Any) -> None:
+    wide, narrow = reg.RegTensor(asc.int32), reg.RegTensor(asc.uint16)
+    reg.load_align(wide, src)
+    reg.pack(narrow, wide, part)
+    reg.store_align(dst, narrow, reg.create_mask(asc.uint16))
+
+
+@asc.vf
+def unpack_vf(dst: Any, src: Any, part: Any) -> None:
+    wide, narrow = reg.RegTensor(asc.int32), reg.RegTensor(asc.int16)
+    reg.load_align(narrow, src)
+    reg.unpack(wide, narrow, part)
+    reg.store_align(dst, wide, reg.create_mask(asc.int32))
+
+
+@pytest.mark.parametrize("part", list(reg.HighLowPart))
+def test_pack_and_unpack(part: Any) -> None:
+    words = RNG.integers(-(2**31), 2**31 - 1, 64).astype(np.int32)
+    shorts = RNG.integers(-(2**15), 2**15 - 1, 128).astype(np.int16)
+    high = part is reg.HighLowPart.HIGHEST
+    with VfBench() as bench:
+        dst = bench.local(asc.uint16, 0, np.full(128, 7))
+        pack_vf(dst, bench.local(asc.int32, 1024, words), part)
+        low, zeros = words.astype(np.uint16), np.zeros(64, np.uint16)
+        assert (bench.of(dst) == np.concatenate([zeros, low] if high else [low, zeros])).all()
+        wide = bench.local(asc.int32, 2048, np.zeros(64))
+        unpack_vf(wide, bench.local(asc.int16, 4096, shorts), part)
+        assert (bench.of(wide) == shorts[64 if high else 0 :][:64]).all()
