@@ -147,6 +147,33 @@ GOOD: dict[str, Good] = {
         {"rotary_mode": "half"},
         {"x": "input", "cos": "r1", "sin": "r2"},
     ),
+    "rotary 950": Good(
+        "aclnnRotaryPositionEmbedding",
+        "ascend950",
+        ROTARY,
+        {"mode": 0},
+        "npu_rotary_mul",
+        {"rotary_mode": "half"},
+        {"x": "input", "cos": "r1", "sin": "r2"},
+    ),
+    "rotary V2 950": Good(
+        "aclnnRotaryPositionEmbeddingV2",
+        "ascend950",
+        {**ROTARY, "rotate": None},
+        {"mode": 0},
+        "npu_rotary_mul",
+        {"rotary_mode": "half"},
+        {"x": "input", "cos": "r1", "sin": "r2"},
+    ),
+    "rotary grad 950": Good(
+        "aclnnRotaryPositionEmbeddingGrad",
+        "ascend950",
+        ROTARY_GRAD,
+        {"mode": 0},
+        "npu_rotary_mul_backward",
+        {"rotary_mode": "half"},
+        {"dy": "grad", "cos": "r1", "sin": "r2", "x_optional": "input"},
+    ),
     "rotary grad": Good(
         "aclnnRotaryPositionEmbeddingGrad",
         "ascend910b",
@@ -413,7 +440,9 @@ def _apply_grad() -> list[Row]:
 def _rotary(good: str, first: str, outs: tuple[str, ...]) -> list[Row]:
     """The pages of the operator and of its gradient are alike."""
     names = GOOD[good].shapes
-    wide = {name: (*shape[:3], 898) for name, shape in names.items() if shape}
+    a2 = "950" not in good
+    limit, text = (896, "at most 896") if a2 else (1024, "must not exceed 1024")
+    wide = {name: (*shape[:3], limit + 2) for name, shape in names.items() if shape}
     odd = {name: (*shape[:3], 63) for name, shape in names.items() if shape}
     required = [name for name in names if "optional" not in name]
     return [
@@ -428,12 +457,12 @@ def _rotary(good: str, first: str, outs: tuple[str, ...]) -> list[Row]:
             "no broadcast",
             TILING,
             "run",
-            "each dim of cos but the last must be 1 or that of ",
+            "but the last must be 1 or that of ",
             shapes=both(cos=(1, 5, 1, 64)),
         ),
         Row(good, "2 dims", TILING, "compile", "dims", shapes={first: (8, 64), outs[0]: (8, 64)}),
-        Row(good, "D over 896", TILING, "run", "at most 896", shapes=wide),
-        Row(good, "odd D", TILING, "run", "must be even", shapes=odd),
+        Row(good, f"D over {limit}", TILING, "run", text, shapes=wide),
+        Row(good, "odd D", TILING, "run", "must be even" if a2 else "multiple of 2", shapes=odd),
         Row(good, "shape of an output", TILING, "", "it must be (2, 8, 3, 64)", shapes={outs[0]: (2, 8, 1, 64)}),
         Row(good, "output not contiguous", INVALID, "", "is not contiguous", special="strides"),
     ]
@@ -463,6 +492,22 @@ ROWS: list[Row] = [
     *APPLY_950,
     *_apply_grad(),
     *_rotary("rotary", "x", ("out",)),
+    *_rotary("rotary 950", "x", ("out",)),
+    *_rotary("rotary grad 950", "dy", ("dx_out", "dcos_out", "dsin_out")),
+    *(
+        Row(
+            good,
+            "quarters of 62",
+            TILING,
+            "run",
+            "multiple of 4",
+            shapes={name: (*shape[:3], 62) for name, shape in GOOD[good].shapes.items() if shape},
+            attrs={"mode": 2},
+            torch_attrs={"rotary_mode": "quarter"},
+        )
+        for good in ("rotary 950", "rotary grad 950")
+    ),
+    Row("rotary V2 950", "rotate", INVALID, "", "on the 950 leave it out", shapes={"rotate": (64, 64)}),
     *_rotary("rotary grad", "dy", ("dx_out", "dcos_out", "dsin_out")),
     Row("rotary grad", "x of another shape", TILING, "run", "same shape", shapes={"x_optional": (2, 8, 1, 64)}),
     Row("rotary grad", "dtype of x", INVALID, "run", "float16", dtypes={"x_optional": "float16"}),

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from ascend_sim.errors import TilingError
 from ascend_sim.host.tensors import Shape, TensorInfo
 
+PARAM_INVALID = 161002  # ACLNN_ERR_PARAM_INVALID
 DOES_NOT_FIT = 561002  # ACLNN_ERR_INNER_TILING_ERROR: what aclnn answers to a call that no tiling has room for
 SYSTEM_WORKSPACE_BYTES = 16 << 20  # GetLibApiWorkSpaceSize on 2201 and 3510 (Utils-API, PlatformAscendC)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ascend_sim.host.tensors import shape_text
-from ascend_sim.host.tiling import TilingContext
+from ascend_sim.host.tiling import PARAM_INVALID, TilingContext
 
 from ..shared.checks_arch35 import check_platform, layout_of
 from ..shared.rope_layout import RopeDims
@@ -40,6 +40,7 @@ def check(context: TilingContext) -> RopeCall:
     context.require(
         "rotate" not in context.inputs,
         "input rotate needs the cube core's kernel of A2 and A3; on the 950 leave it out",
+        PARAM_INVALID,
     )
     names = ("x", "cos", "sin")
     check_inputs(context, names)

@@ -13,12 +13,12 @@ from torch import Tensor
 from ascend_sim.errors import InputError
 
 
-def array_of(name: str, tensor: Tensor) -> npt.NDArray[Any]:
+def array_of(caller: str, tensor: Tensor) -> npt.NDArray[Any]:
     """The memory of `tensor` as an array: what is written to one shows in the other."""
     if tensor.device.type != "cpu":
-        raise InputError(f"{name} is on device {tensor.device}; the simulator's tensors live on the CPU")
+        raise InputError(f"{caller}: a tensor is on device {tensor.device}; the simulator's tensors live on the CPU")
     if tensor.layout is not torch.strided:
-        raise InputError(f"{name} has layout {tensor.layout}; allowed is torch.strided")
+        raise InputError(f"{caller}: a tensor has layout {tensor.layout}; allowed is torch.strided")
     plain = tensor.detach()
     if plain.dtype is not torch.bfloat16:
         return np.asarray(plain.numpy())

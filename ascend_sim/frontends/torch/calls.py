@@ -12,7 +12,7 @@ from torch import Tensor
 from ascend_sim.asc.launch import DEVICES
 from ascend_sim.errors import AscendSimError
 from ascend_sim.frontends.torch.arrays import array_of
-from ascend_sim.host.aclnn import AclTensor, OpExecutor, Status, get_recent_err_msg
+from ascend_sim.host.aclnn import OpExecutor, Status, get_recent_err_msg
 from ascend_sim.host.aclnn.functions import function_named
 from ascend_sim.host.device import Device
 from ascend_sim.host.stream import Stream
@@ -33,7 +33,7 @@ def call(interface: str, *args: Any) -> None:
 
     Raises `AclnnError` with the text that aclnn leaves for a code that is not 0.
     """
-    values = [AclTensor.from_numpy(array_of(interface, a)) if isinstance(a, Tensor) else a for a in args]
+    values = [array_of(interface, arg) if isinstance(arg, Tensor) else arg for arg in args]
     status, size, executor = function_named(f"{interface}GetWorkspaceSize")(*values)
     _expect(status)
     device = executor.device

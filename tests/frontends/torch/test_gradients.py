@@ -68,6 +68,21 @@ class TestNpuRotaryMul:
         assert r1.grad.dtype is torch.float32
         assert torch.allclose(r1.grad, x.float().sum((0, 2), keepdim=True), rtol=2e-3, atol=2e-2)
 
+    @waits_for_kernels("ascend950", "rotary_position_embedding", "rotary_position_embedding_grad")
+    @pytest.mark.parametrize("mode", ["half", "interleave", "quarter", "interleave-half"])
+    def test_the_950_has_all_modes(self, mode: str) -> None:
+        def formula(x: Any, cos: Any, sin: Any) -> Any:
+            if mode == "quarter":
+                halves = zip(x.chunk(2, -1), cos.chunk(2, -1), sin.chunk(2, -1), strict=True)
+                return torch.cat([rope(*half) for half in halves], dim=-1)
+            if mode == "interleave-half":
+                x = torch.cat((x[..., ::2], x[..., 1::2]), dim=-1)
+            return rope(x, cos, sin, rotate_pairs if mode == "interleave" else rotate_halves)
+
+        inputs = leaves((2, 8, 3, 64), (1, 8, 1, 64), (1, 8, 1, 64))
+        with ascend_sim.session("ascend950"):
+            same_gradients(lambda x, c, s: npu_rotary_mul(x, c, s, mode), formula, inputs)
+
 
 class TestInplacePartialRotaryMul:
     @staticmethod

@@ -23,7 +23,7 @@ def call(row: Row) -> Any:
     good = GOOD[row.good]
     given: dict[str, Any] = {}
     for name, shape in {**good.shapes, **row.shapes}.items():
-        if not name.endswith("out"):
+        if not name.endswith("out") and name != "rotate":
             dtype = getattr(torch, row.dtypes.get(name, "float32"))
             given[good.torch_names.get(name, name)] = None if shape is None else torch.zeros(shape, dtype=dtype)
     if row.special == "strides":

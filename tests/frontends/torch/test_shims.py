@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import importlib
+import runpy
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'ascend-sim[torch]'")
 
+from waiting import waits_for_kernels  # noqa: E402
+
 import ascend_sim  # noqa: E402
 import ascend_sim.frontends.torch as front  # noqa: E402
 from ascend_sim.errors import InputError, UnsupportedError  # noqa: E402
+
+TRAINING = """
+import torch
+import torch_npu
+from cann_ops_transformer.ops import inplace_partial_rotary_mul
+
+torch_npu.npu.set_device(0)
+leaf = torch.randn(2, 32, 8, 128, device="npu", dtype=torch.float16, requires_grad=True)
+cosines = torch.randn(2, 32, 1, 64, device="npu", dtype=torch.float16)
+sines = torch.randn(2, 32, 1, 64, device="npu", dtype=torch.float16)
+inner = leaf * 1.0
+inner.retain_grad()
+inplace_partial_rotary_mul(inner, cosines, sines, rotary_mode="interleave", partial_slice=[0, 64])
+inner.sum().backward()
+print(tuple(inner.grad.shape), tuple(leaf.grad.shape), cosines.grad)
+"""
 
 MODULES = ("torch_npu", "torch_npu.npu", "torchair", "cann_ops_transformer", "cann_ops_transformer.ops")
 
@@ -76,6 +96,17 @@ class TestInstalled:
         before = sys.modules["torch_npu"]
         front.install_shims()
         assert sys.modules["torch_npu"] is before
+
+
+@pytest.mark.usefixtures("shims")
+@waits_for_kernels("ascend950", "inplace_partial_rotary_mul", "inplace_partial_rotary_mul_grad")
+def test_a_training_script_runs_unchanged_under_a_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "training.py"
+    script.write_text(TRAINING)
+    with ascend_sim.session("ascend950") as session:
+        runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out == "(2, 32, 8, 128) (2, 32, 8, 128) None\n"
+    assert [record.op for record in session.records] == ["InplacePartialRotaryMul", "InplacePartialRotaryMulGrad"]
 
 
 class TestAround:
