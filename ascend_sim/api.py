@@ -62,7 +62,8 @@ def device(
     `values=False` times without computing. `l2`: launches find L2 as if launched just before ("warm"), empty
     ("cold"), or as earlier launches on this device left it ("keep"). `launch_kind`: "back_to_back", or with a cold
     start "few_launches" or "in_situ"; `cold_start_us` adds to that, 0 unless given. `overrides` maps dotted paths of
-    chip parameters to values. `core` limits what kernels print to these blocks, `echo=False` keeps it off stdout. `block_order` runs the blocks in another order, which changes no result.
+    chip parameters to values. `core` limits what kernels print to these blocks, `echo=False` keeps it off stdout.
+    `block_order` runs the blocks in another order, which changes no result.
     """
     chip = load(soc, overrides) if isinstance(soc, str) else soc
     return DeviceWithRuns(

@@ -27,7 +27,7 @@ Run = Callable[[int], Launch]
 WINDOW_TILES = 16
 WINDOW_INSTRUCTIONS = 256  # of a block; fewer could hide behind a latency or in a queue
 HEAVY_WINDOW_TILES = 2
-FULL_INSTRUCTIONS = 60_000  # a launch up to this size is simulated as it is
+FULL_INSTRUCTIONS = 120_000  # a launch up to this size is simulated as it is
 BUSY_MEMORY = 0.25
 L2_MARGIN = 1.1
 

@@ -152,7 +152,8 @@ def test_a_cold_start_makes_each_block_wait_longer():
     lines = Machine(SOC).run(launched, launch_kind="few_launches").cores
     usual = Machine(SOC).run(launched).cores
     late = [one.finish - other.finish for one, other in zip(lines, usual, strict=True)]
-    assert late == [round(0.9 * 1650), round((0.9 + 0.13) * 1650)]
+    cold = T.launch.cold_start
+    assert late == [round(cold.late_us("few_launches", number) * 1650) for number in (0, 1)]
 
 
 def test_pipe_all_waits_for_every_pipe():
@@ -215,3 +216,54 @@ def test_a_warm_l2_holds_no_more_than_fits(lines, held):
         block.load(number * 32768, 0, 32768)
     memory = run(block, soc=small).memory
     assert memory.l2_read_hit_bytes / memory.read_bytes == held
+
+
+def test_a_barrier_waits_until_the_last_byte_is_there():
+    line = run(BlockBuilder(0).load(0, 0, 8192).barrier("MTE2").load(8192, 8192, 8192)).cores[0]
+    assert line.start[1] == line.end[0]
+    assert line.start[2] >= line.end[0]
+
+
+def test_a_store_that_covers_a_piece_in_part_fetches_it_once():
+    """Rows of 256 B: the first of two in a piece of 512 B brings the piece in, whole pieces need nothing."""
+    memory = T.memory
+    whole = run(BlockBuilder(0).store(0, 0, 512), l2="cold")
+    half = run(BlockBuilder(0).store(0, 0, 256), l2="cold")
+    both = run(BlockBuilder(0).store(0, 0, 256).store(256, 0, 256), l2="cold")
+    assert [found.memory.hbm_read_bytes for found in (whole, half, both)] == [0, 512, 512]
+    core = whole.cores[0]
+    late = round(memory.store_miss_ns * 1.65)
+    held = math.ceil(512 / memory.port_store_bytes_per_cycle) + memory.store_latency_cycles
+    assert core.end[0] - core.start[0] == held + late
+    assert run(BlockBuilder(0).store(0, 0, 256)).memory.hbm_read_bytes == 0, "warm"
+
+
+def test_a_load_past_l2_moves_grains_of_128_bytes_and_pays_for_each_row():
+    memory = T.memory
+    alone = memory.hbm_gbps_per_core / 1.65
+    for bypass, piece in ((True, 128), (False, 512)):
+        found = run(BlockBuilder(0).load(0, 0, 128, rows=16, pitch=1024, bypass=bypass), l2="cold")
+        assert found.memory.hbm_read_bytes == 16 * piece
+        core, moved = found.cores[0], 16 * (piece + memory.hbm_run_bytes)
+        assert core.end[0] - core.start[0] == pytest.approx(
+            moved / alone + memory.load_miss_latency_ns * 1.65, abs=1 if moved / alone > 16 * memory.row_cycles else 99
+        )
+
+
+def test_later_launches_find_what_earlier_ones_left():
+    machine, launched = Machine(SOC), program(BlockBuilder(0).load(0, 0, 8192))
+    found = [machine.run(launched, "keep").memory.l2_read_hit_bytes for _ in range(3)]
+    assert found == [0, 8192, 8192]
+    assert machine.run(launched, "cold").memory.l2_read_hit_bytes == 0
+
+
+def test_cold_starts_go_by_kind_of_launch_and_by_what_is_asked_for():
+    launched = program(BlockBuilder(0), BlockBuilder(1))
+    cold = T.launch.cold_start
+    kinds = {"back_to_back": 0.0, "few_launches": cold.few_launches_us, "in_situ": cold.in_situ_us}
+    usual = Machine(SOC).run(launched).duration_cycles
+    for kind, first in kinds.items():
+        found = Machine(SOC).run(launched, launch_kind=kind, cold_start_us=3.0)
+        late = 3.0 + first + (cold.us_per_block if first else 0.0)
+        assert found.cold_start_us == pytest.approx(late)
+        assert found.duration_cycles - usual == round(late * 1650)
