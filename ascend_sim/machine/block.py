@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterator
 
 from ascend_sim.machine.costs import Op
 from ascend_sim.machine.layout import SCALAR_USER, Layout
@@ -50,7 +49,7 @@ class Block:
             takers[user](address)
 
 
-def transfers(program: CoreProgram, layout: Layout) -> Iterator[tuple[Op, int]]:
+def transfers(program: CoreProgram, layout: Layout) -> list[tuple[Op, int]]:
     """The block's GM transfers in program order, with their addresses."""
     addresses = program.gm_addresses
-    return zip(layout.transfers, map(addresses.__getitem__, layout.transfer_positions), strict=True)
+    return list(zip(layout.transfers, map(addresses.__getitem__, layout.transfer_positions), strict=True))

@@ -80,27 +80,27 @@ class Channel:
             virtual += (end - since) * rate
             since = end
             ended = [heappop(heap)]
+            self._weight -= ended[0][3]
             while heap and heap[0][0] <= virtual:
                 ended.append(heappop(heap))
-            for entry in ended:
-                self._weight -= entry[3]
+                self._weight -= ended[-1][3]
             if heap:
                 fair = self.capacity // self._weight
                 self._rate = rate = fair if fair < self.cap else self.cap
-            for entry in ended:
-                self._part_done(entry[2], end)
+            for _, _, transfer, _ in ended:
+                if not self.eager:
+                    self._unwatch(transfer)
+                transfer.parts -= 1
+                if not transfer.parts:
+                    transfer.done(end, transfer.latency_cycles)
         self._virtual = virtual
         self._since = now
 
-    def _part_done(self, transfer: Transfer, end: int) -> None:
-        if not self.eager:
-            transfer.in_l2 = False
-            if transfer.watched:
-                transfer.watched = False
-                self._watched -= 1
-        transfer.parts -= 1
-        if not transfer.parts:
-            transfer.done(end, transfer.latency_cycles)
+    def _unwatch(self, transfer: Transfer) -> None:
+        transfer.in_l2 = False
+        if transfer.watched:
+            transfer.watched = False
+            self._watched -= 1
 
     def watch(self, now: int, transfer: Transfer) -> None:
         """`transfer` now waits for this channel alone (`now` is settled): its end must be noticed in its cycle."""

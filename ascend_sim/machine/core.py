@@ -39,7 +39,6 @@ class Core:
         mte2 = TransferPipe(MTE2, timing, memory, number, self.advance)
         mte3 = TransferPipe(MTE3, timing, memory, number, self.advance)
         self.pipes = (vector, mte2, mte3)  # by queue number
-        self._turns = (mte2, vector, mte3)  # as data flow, so that most rounds get everything done
         self.scalar = ScalarUnit(soc, self.pipes, lambda cycle: arrive(self, cycle))
 
     def begin(self, program: CoreProgram, cycle: int, late_cycles: int) -> CoreTimeline:
@@ -61,29 +60,33 @@ class Core:
         if block is None:
             return
         end, scalar = block.end, self.scalar
+        vector, mte2, mte3 = self.pipes
         position = scalar.position
-        moved = True
-        while moved:
-            moved = wanted = False
-            for pipe in self._turns:
-                needs = pipe.needs
-                if needs < 0:
-                    if pipe.next < position:
-                        pipe.run(position)
-                        moved = True
-                    else:
-                        wanted = True
-                elif end[needs] >= 0:
-                    pipe.run(position)
-                    moved = True
-                elif needs >= position:
-                    wanted = True
-            if wanted and not moved and position < len(end):
-                scalar.run()
-                if scalar.position > position:
-                    position = scalar.position
-                    moved = True
-        if position == len(end) and scalar.idle():
+        while True:
+            moved = False
+            needs = mte2.needs
+            if end[needs] >= 0 if needs >= 0 else mte2.next < position:
+                mte2.run(position)
+                moved = True
+            needs = vector.needs
+            if end[needs] >= 0 if needs >= 0 else vector.next < position:
+                vector.run(position)
+                moved = True
+            needs = mte3.needs
+            if end[needs] >= 0 if needs >= 0 else mte3.next < position:
+                mte3.run(position)
+                moved = True
+            if moved:
+                continue
+            if position == len(end):
+                break
+            if 0 <= mte2.needs < position and 0 <= vector.needs < position and 0 <= mte3.needs < position:
+                return
+            scalar.run()
+            if scalar.position == position:
+                return
+            position = scalar.position
+        if scalar.idle():
             self._finish(block)
 
     def release(self, cycle: int) -> None:
@@ -93,7 +96,7 @@ class Core:
     def _finish(self, block: Block) -> None:
         timing, timeline = self._timing, block.timeline
         trailing = self._costs.calls(block.program.trailing_calls)
-        ends = [self.scalar.now + trailing, *(pipe.settled() for pipe in self.pipes)]
+        ends = [self.scalar.now + trailing, *(pipe.ended() for pipe in self.pipes)]
         timeline.scalar_cycles = timing.prologue_cycles + block.layout.scalar_cycles + trailing + timing.epilogue_cycles
         timeline.finish = max(ends) + timing.epilogue_cycles
         self.block = None

@@ -13,6 +13,7 @@ for one piece more (22 % for rows of 2 KiB on A2).
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ascend_sim.program import CopyWork
@@ -83,6 +84,25 @@ class L2:
         """Forget everything, as a tool that clears L2 before a launch does."""
         self._lines.clear()
         self.dirty_grains = 0
+
+    def hold(self, transfers: Iterable[tuple[Footprint, int, bool]]) -> bool:
+        """Take in all of `(footprint, GM byte address, is a store)` if nothing need be displaced for it; else take in
+        nothing and answer False."""
+        wanted: dict[int, int] = {}
+        for footprint, address, store in transfers:
+            base = address // LINE_BYTES
+            for offset, _, bits, parts in footprint.lines:
+                line = base + offset
+                wanted[line] = wanted.get(line, 0) | (bits | parts | bits << _GRAINS if store else bits)
+        lines = self._lines
+        if len(wanted) + sum(line not in wanted for line in lines) > self._capacity_lines:
+            return False
+        for line, bits in wanted.items():
+            known = lines.get(line, 0)
+            self.dirty_grains += ((bits & ~known) >> _GRAINS).bit_count()
+            lines[line] = known | bits
+            lines.move_to_end(line)
+        return True
 
     def load(self, footprint: Footprint, address: int, allocate: bool) -> tuple[int, int]:
         """Load from GM byte `address`: `(grains that come from HBM, dirty grains displaced)`."""

@@ -6,21 +6,21 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass, field
 
-from ascend_sim.machine.costs import COPY, LAST_QUEUED, SCALAR_ACCESS, VECTOR, WAIT, CostModel, Op
+from ascend_sim.machine.costs import BARRIER, COPY, LAST_QUEUED, SCALAR_ACCESS, VECTOR, WAIT, CostModel, Op
 from ascend_sim.machine.order import Order, order_of
 from ascend_sim.program import CoreProgram, Instr, Memory
 
 SCALAR_USER = 3
 """In `gm_users`: the scalar unit; 0 to 2 are the queues."""
 
-Step = tuple[int, int, int, int, bool]
-"""An instruction in its queue: kind, then lead, occupancy, tail and barrier (vector) or setter (WaitFlag)."""
+Step = tuple[int, int, int, int, int, bool]
+"""An instruction in its queue: position, kind, then lead, occupancy, tail and barrier (vector) or setter (WaitFlag)."""
 
 
 @dataclass(slots=True)
 class Layout:
-    """`items[queue]`: positions of the queue's instructions, then the number of all; `steps` runs parallel. `room[i]`:
-    the instruction that must have left the queue before `i` fits in, -1 if there is room anyway. `issue[i]`: scalar
+    """`steps[queue]`: the queue's instructions in order, then one that never comes. `room[i]`: the instruction that
+    must have left the queue before `i` fits in, -1 if there is room anyway. `issue[i]`: scalar
     cycles of it. `stops`: positions at which the scalar unit does more than dispatch, then the number of all.
     `gm_users`: who takes each GM address, in order; `transfers`, `transfer_positions`: which transfers there are, and
     whose address is theirs. `scalar_cycles`: what the scalar unit works in all.
@@ -31,7 +31,6 @@ class Layout:
     order: Order
     room: array[int]
     issue: list[int]
-    items: tuple[list[int], ...] = field(default_factory=lambda: ([], [], []))
     steps: tuple[list[Step], ...] = field(default_factory=lambda: ([], [], []))
     stops: list[int] = field(default_factory=list)
     gm_users: list[int] = field(default_factory=list)
@@ -65,7 +64,6 @@ class Layouts:
         layout = Layout(program.instrs, ops, order, array("i", [-1]) * len(ops), [op.issue for op in ops])
         for index, op in enumerate(ops):
             if op.kind <= LAST_QUEUED:
-                layout.items[op.queue].append(index)
                 layout.steps[op.queue].append(_step(index, op, order))
             if op.kind == COPY:
                 layout.transfer_positions.append(len(layout.gm_users))
@@ -76,14 +74,14 @@ class Layouts:
         layout.stops = [i for i, op in enumerate(ops) if op.kind > LAST_QUEUED or i in order.handed_over]
         layout.stops.append(len(ops))
         layout.scalar_cycles = sum(layout.issue) + sum(op.occupancy for op in ops if op.kind == SCALAR_ACCESS)
-        for queue, depth in zip(layout.items, self._depths, strict=True):
-            for later, earlier in zip(queue[depth:], queue, strict=False):
-                layout.room[later] = earlier
-            queue.append(len(ops))
+        for steps, depth in zip(layout.steps, self._depths, strict=True):
+            for later, earlier in zip(steps[depth:], steps, strict=False):
+                layout.room[later[0]] = earlier[0]
+            steps.append((len(ops), BARRIER, 0, 0, 0, False))
         return layout
 
 
 def _step(index: int, op: Op, order: Order) -> Step:
     if op.kind == VECTOR:
-        return VECTOR, op.lead, op.occupancy, op.tail, index in order.barriers
-    return op.kind, order.setter[index] if op.kind == WAIT else 0, 0, 0, False
+        return index, VECTOR, op.lead, op.occupancy, op.tail, index in order.barriers
+    return index, op.kind, order.setter[index] if op.kind == WAIT else 0, 0, 0, False

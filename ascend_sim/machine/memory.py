@@ -9,7 +9,7 @@ launch is as slow as its tightest rate, and every byte passes every stage that i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
 import simpy
@@ -73,18 +73,22 @@ class Memory:
         self.writes.admit(nbytes, weight)
         self.hbm.add(now, nbytes, weight, transfer)
 
-    def warm(self, blocks: Iterable[Iterable[tuple[Op, int]]]) -> None:
+    def warm(self, blocks: Sequence[Sequence[tuple[Op, int]]]) -> None:
         """Leave in L2 what a launch whose blocks make these transfers leaves: one transfer of each block in turn."""
-        l2 = self.l2
-        before, cached = l2.displaced_lines, True
+        l2, piece_bytes = self.l2, self.piece_bytes
+        steps = ((footprint(op, at, piece_bytes), at, not op.work.to_ub) for block in blocks for op, at in block)
+        kept = not any(op.work.l2_bypass for op in {op for block in blocks for op, _ in block})
+        if kept and l2.hold(steps):
+            self.all_held = True
+            return
+        before = l2.displaced_lines
         for turn in zip_longest(*blocks):
             for step in turn:
                 if step is not None:
                     op, address = step
-                    touched = footprint(op, address, self.piece_bytes)
+                    touched = footprint(op, address, piece_bytes)
                     (l2.load if op.work.to_ub else l2.store)(touched, address, not op.work.l2_bypass)
-                    cached &= not op.work.l2_bypass
-        self.all_held = cached and l2.displaced_lines == before
+        self.all_held = kept and l2.displaced_lines == before
 
 
 class Engine:
@@ -98,7 +102,7 @@ class Engine:
         self._memory = memory
         self._port = memory.ports[core]
         self._done = done
-        self._transfer = Transfer(self._moved)
+        self._transfer = Transfer(done)
         arrive = self._load if side == LOAD else self._store
         self._alarm = Alarm(memory.clock, arrive, 1 + 2 * core + side)
         self._late = Alarm(memory.clock, self._rows_taken)
@@ -106,6 +110,7 @@ class Engine:
     def begin(self, cycle: int, op: Op, address: int) -> None:
         """Begin the transfer `op` at GM byte `address` in `cycle`; the engine must be free."""
         self._op = op
+        self._transfer.done = self._moved if op.occupancy else self._done
         self._address = address
         self._now = cycle
         self._alarm.at(cycle)
@@ -134,7 +139,7 @@ class Engine:
         nbytes = missing * GRAIN_BYTES
         counters.hbm_read_bytes += nbytes
         nbytes += touched.runs * memory.run_bytes * missing // touched.grains
-        due = memory.displace(now, displaced)
+        due = memory.displace(now, displaced) if displaced else 0
         memory.ask_hbm(now, nbytes, WEIGHT + memory.writes.weight * due // nbytes, transfer)
 
     def _store(self, _event: simpy.Event) -> None:
@@ -144,7 +149,7 @@ class Engine:
         held, due, nbytes = touched.grains, 0, 0
         if not memory.all_held:
             held, fetched, displaced = memory.l2.store(touched, self._address, not op.work.l2_bypass)
-            due = memory.displace(now, displaced)
+            due = memory.displace(now, displaced) if displaced else 0
             if fetched:
                 nbytes = fetched * GRAIN_BYTES
                 counters.hbm_read_bytes += nbytes

@@ -39,7 +39,6 @@ class Pipe:
         "flag_cycles",
         "free",
         "hold",
-        "items",
         "last",
         "needs",
         "next",
@@ -51,7 +50,6 @@ class Pipe:
     )
 
     block: Block
-    items: list[int]
     steps: list[Step]
     dispatch: array[int]
     start: array[int]
@@ -73,12 +71,12 @@ class Pipe:
     def enter(self, block: Block, begin: int) -> None:
         """Start on a new block."""
         self.block = block
-        self.items, self.steps = block.layout.items[self.queue], block.layout.steps[self.queue]
+        self.steps = block.layout.steps[self.queue]
         self.dispatch, self.start, self.end = block.dispatch, block.start, block.end
         self.cause, self.wait = block.cause, block.wait
         self.free = self.drained = begin
         self.taken = 0
-        self.next = self.items[0]
+        self.next = self.steps[0][0]
         self.last = self.needs = -1
 
     def idle(self, position: int) -> bool:
@@ -87,7 +85,11 @@ class Pipe:
 
     def settled(self) -> int:
         """The cycle by which everything taken so far has started and its work is done."""
-        return max(self.drained, self.start[self.items[self.taken - 1]]) if self.taken else self.drained
+        return max(self.drained, self.start[self.steps[self.taken - 1][0]]) if self.taken else self.drained
+
+    def ended(self) -> int:
+        """The cycle in which the last of all that was taken has ended."""
+        return max(self.drained, self.end[self.steps[self.taken - 1][0]]) if self.taken else self.drained
 
     def _waited(self, index: int, cause: int, cycles: int, peer: int) -> None:
         if cause != _DISPATCH or self.cause[index] != _QUEUE:
@@ -116,13 +118,14 @@ class VectorPipe(Pipe):
 
     def run(self, position: int) -> None:  # noqa: PLR0912, PLR0915 (the hot loop: calls would halve its speed)
         """Take what has been dispatched (the instructions before `position`), up to a flag not known to be set."""
-        items, steps, taken = self.items, self.steps, self.taken
+        steps, taken = self.steps, self.taken
         dispatch, start, end = self.dispatch, self.start, self.end
         free, drained, last, hold = self.free, self.drained, self.last, self.hold
         self.needs = -1
-        index = self.next
-        while index < position:
-            kind, lead, occupancy, tail, barrier = steps[taken]
+        while True:
+            index, kind, lead, occupancy, tail, barrier = steps[taken]
+            if index >= position:
+                break
             begin = dispatch[index]
             if kind == VECTOR:
                 fit = free + lead
@@ -166,7 +169,6 @@ class VectorPipe(Pipe):
                 self._barrier(index)
                 free = self.free
             taken += 1
-            index = items[taken]
         self.free, self.drained, self.last, self.taken, self.next = free, drained, last, taken, index
 
 
@@ -189,47 +191,50 @@ class TransferPipe(Pipe):
     def run(self, position: int) -> None:
         """Take what has been dispatched, up to a flag not known to be set or a transfer (only the memory system can
         tell its end)."""
+        steps, taken = self.steps, self.taken
         start, end = self.start, self.end
         free = self.free
         self.needs = -1
-        index = self.next
-        while index < position:
-            kind, setter, _, _, _ = self.steps[self.taken]
+        while True:
+            index, kind, detail, _, _, _ = steps[taken]
+            if index >= position:
+                break
             begin = self.dispatch[index]
-            cause, peer = _DISPATCH, -1
             if kind == WAIT:
-                seen = end[setter]
+                seen = end[detail]
                 if seen < 0:
-                    self.needs = setter
+                    self.needs = detail
                     break
-                if seen > begin:
-                    begin, cause, peer = seen, _FLAG, setter
-            if begin > free:
-                self._waited(index, cause, begin - free, peer)
-            else:
-                begin = free
-            if kind == COPY:
-                start[index] = begin
-                self.needs = index
-                self._engine.begin(begin, self.block.layout.ops[index], next(self._addresses))
-            elif kind == SET:
-                start[index] = begin
-                free = begin + self.hold
-                drained = self.drained
-                end[index] = (drained if drained > begin else begin) + self.flag_cycles
-            elif kind == WAIT:
+                if seen > free and seen > begin:
+                    begin = seen
+                    self._waited(index, _FLAG, seen - free, detail)
+                elif begin > free:
+                    self._waited(index, _DISPATCH, begin - free, -1)
+                else:
+                    begin = free
                 start[index] = begin
                 end[index] = free = begin + self.hold
-            else:
+            elif kind > WAIT:
                 self.free = free
                 self._barrier(index)
                 free = self.free
-            self.taken += 1
-            index = self.items[self.taken]
-            if kind == COPY:
-                break
-        self.free = free
-        self.next = index
+            else:
+                if begin > free:
+                    self._waited(index, _DISPATCH, begin - free, -1)
+                else:
+                    begin = free
+                start[index] = begin
+                if kind == COPY:
+                    self.needs = index
+                    self._engine.begin(begin, self.block.layout.ops[index], next(self._addresses))
+                    taken += 1
+                    index = steps[taken][0]
+                    break
+                free = begin + self.hold
+                drained = self.drained
+                end[index] = (drained if drained > begin else begin) + self.flag_cycles
+            taken += 1
+        self.free, self.taken, self.next = free, taken, index
 
     def _done(self, cycle: int, latency_cycles: int) -> None:
         index = self.needs

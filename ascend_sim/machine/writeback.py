@@ -34,7 +34,7 @@ class WriteBack:
         seen = self._capacity * now - self._admitted
         self._spare = min(self._spare + (seen - self._seen) * self._share // WEIGHT, dirty_bytes * cost)
         self._seen = seen
-        if not displaced_bytes or self._spare <= 0:
+        if self._spare <= 0:
             return displaced_bytes
         written = min(displaced_bytes, self._spare // cost)
         self._spare -= written * cost

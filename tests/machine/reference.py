@@ -124,6 +124,8 @@ class PlainMemory:
 
     def due(self, now, displaced):
         nbytes = displaced * GRAIN_BYTES
+        if not nbytes:
+            return 0
         return self.writes.due(now, nbytes, self.l2.dirty_grains * GRAIN_BYTES + nbytes)
 
     def hbm(self, moving, nbytes, weight):
@@ -334,7 +336,7 @@ class PlainCore:
                     self.end[index] = self.env.now
         yield self.env.timeout(self.launch.costs.calls(self.program.trailing_calls))
         settled = yield from self.settle(self.queues)
-        self.finish = max(self.env.now, settled) + scalar.epilogue_cycles
+        self.finish = max(self.env.now, settled, *self.end, 0) + scalar.epilogue_cycles
         yield from self.until(self.finish)
         self.launch.finished(self)
 
