@@ -96,8 +96,8 @@ class Core:
     def _finish(self, block: Block) -> None:
         timing, timeline = self._timing, block.timeline
         trailing = self._costs.calls(block.program.trailing_calls)
-        ends = [self.scalar.now + trailing, *(pipe.ended() for pipe in self.pipes)]
         timeline.scalar_cycles = timing.prologue_cycles + block.layout.scalar_cycles + trailing + timing.epilogue_cycles
-        timeline.finish = max(ends) + timing.epilogue_cycles
+        ended = max(self.scalar.now + trailing, max(block.end, default=0))
+        timeline.finish = ended + timing.epilogue_cycles
         self.block = None
         self._finished(self, timeline.finish)

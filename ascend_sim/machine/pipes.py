@@ -83,13 +83,13 @@ class Pipe:
         """Whether every instruction before `position` is done."""
         return self.needs < 0 and self.next >= position
 
-    def settled(self) -> int:
-        """The cycle by which everything taken so far has started and its work is done."""
-        return max(self.drained, self.start[self.steps[self.taken - 1][0]]) if self.taken else self.drained
-
-    def ended(self) -> int:
-        """The cycle in which the last of all that was taken has ended."""
-        return max(self.drained, self.end[self.steps[self.taken - 1][0]]) if self.taken else self.drained
+    def settled(self) -> tuple[int, int]:
+        """The cycle by which everything taken so far has started and its work is done, and what that hangs on."""
+        if self.taken:
+            latest = self.steps[self.taken - 1][0]
+            if self.start[latest] > self.drained:
+                return self.start[latest], latest
+        return self.drained, self.last
 
     def _waited(self, index: int, cause: int, cycles: int, peer: int) -> None:
         if cause != _DISPATCH or self.cause[index] != _QUEUE:

@@ -117,8 +117,8 @@ class ScalarUnit:
         if not self.idle():
             return False
         self.now += op.issue
-        pipe = max(self.pipes, key=Pipe.settled)
-        self._stall(pipe.settled(), _BARRIER, pipe.last)
+        until, peer = max(pipe.settled() for pipe in self.pipes)
+        self._stall(until, _BARRIER, peer)
         self._record(self.now, self.now)
         return True
 
@@ -172,7 +172,8 @@ class ScalarUnit:
         if not all(pipe.idle(self.position) for pipe in needed):
             return False
         for pipe in needed:
-            self._stall(pipe.settled() + self._sync.to_scalar_cycles, _AUTO_SYNC, pipe.last)
+            until, peer = pipe.settled()
+            self._stall(until + self._sync.to_scalar_cycles, _AUTO_SYNC, peer)
         begin = self.now
         self.now += op.issue + op.occupancy
         if op.work.memory is Memory.GM and not self._cache.touch(self.block.scalar_addresses.popleft()):

@@ -60,7 +60,8 @@ def test_every_wait_has_a_cause_a_length_and_somebody_waited_for(launch):
             cause, peer = Cause(line.cause[i]), line.peer[i]
             assert (cause is Cause.NONE) == (line.wait[i] == 0)
             if cause in WAITED_FOR:
-                assert line.start[i] >= line.end[peer] or line.start[i] >= line.start[peer]
+                assert peer >= 0
+                assert line.start[i] >= line.start[peer]
             else:
                 assert peer == -1
 
