@@ -93,7 +93,8 @@ class LocalTensor:
 
     def _renew(self) -> None:
         """Bring `key` up to date and forget the views, after a change in place."""
-        self.key = self.addr | self.size << 20 | self.dtype.code << 42 | self.position << 47 | self.buffer << 52
+        # addresses and sizes have 21 bits each: no chip may have more than 1 MiB of unified buffer
+        self.key = self.addr | self.size << 21 | self.dtype.code << 42 | self.position << 47 | self.buffer << 52
         self._views: dict[Any, LocalTensor] = {}
 
     def _change(self) -> None:

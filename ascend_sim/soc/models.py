@@ -15,7 +15,7 @@ from ascend_sim.soc.timing import Timing
 CoreCount = Annotated[int, Field(ge=1, le=65535)]
 """A launch has at most 65,535 blocks (DK), so more cores than that could never work."""
 
-UbBytes = Annotated[Size, Field(ge=32, le=2**26)]
+UbBytes = Annotated[Size, Field(ge=32, le=2**20)]  # tensor keys have room for that many
 """Size of UB; the upper end is this simulator's, which keeps a whole UB in memory per launch."""
 
 

@@ -13,6 +13,7 @@ from ascend_sim import asc
 from ascend_sim.asc import TPosition
 from ascend_sim.asc.memory import DeviceArray
 from ascend_sim.program import Memory, ScalarWork
+from ascend_sim.soc import load
 
 
 def local(size: int = 64, dtype: Any = asc.float32, addr: int = 0) -> asc.LocalTensor:
@@ -37,6 +38,24 @@ def test_views() -> None:
         assert tensor.get_user_tag() == 5
 
     record(body)
+
+
+def test_different_tensors_have_different_keys() -> None:
+    """In the largest unified buffer that a chip may have: keys stand for tensors in the recorder."""
+    most = 1 << 20
+
+    def body() -> None:
+        places = [(addr, size) for addr in (0, 32, most - 32, most) for size in (0, 1, 32, most - addr) if size <= most]
+        tensors = [
+            asc.LocalTensor(dtype, pos, addr, size)
+            for addr, size in dict.fromkeys(places)
+            if addr + size <= most
+            for dtype in (asc.int8, asc.uint8)
+            for pos in (asc.TPosition.VECIN, asc.TPosition.VECCALC)
+        ]
+        assert len({tensor.key for tensor in tensors}) == len(tensors) == 48
+
+    record(body, soc=load("ascend910b", {"ub.bytes": most}))
 
 
 def test_tensors_may_be_moved_and_resized() -> None:

@@ -43,7 +43,7 @@ def test_overridden_parameter_says_what_it_replaces() -> None:
     assert found["clock_mhz"].note == "in place of 1650 (measured, rows) of ascend910b.yaml"
 
 
-_UB = "override: ub.bytes of Ascend910B3 cannot be {}; allowed: a whole number (B), at least 32, at most 67108864, "
+_UB = "override: ub.bytes of Ascend910B3 cannot be {}; allowed: a whole number (B), at least 32, at most 1048576, "
 _CLOCK = "override: clock_mhz of Ascend910B3 cannot be {}; allowed: a number (MHz), greater than 0"
 _SIZE = "or a size such as '256 KiB'"
 
