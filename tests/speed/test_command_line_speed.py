@@ -32,7 +32,7 @@ def seconds(*arguments: str) -> float:
         (["--help"], 0.4),
         (["run", "--help"], 0.8),
         (["run", "inplace_partial_rotary_mul"], 1.5),
-        (["tiling", "inplace_partial_rotary_mul"], 1.0),
+        (["tiling", "inplace_partial_rotary_mul"], 1.5),
     ],
 )
 def test_a_command_answers_in_a_moment(arguments, limit):
