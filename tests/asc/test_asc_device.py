@@ -220,7 +220,7 @@ def function_with(parameter: str) -> Any:
             InputError,
             "block_order [0, 0]: must name each of the blocks 0..1 once",
         ),
-        (lambda: Device(l2="tepid"), InputError, "l2 'tepid': allowed are 'warm' and 'cold'"),
+        (lambda: Device(l2="tepid"), InputError, "l2 'tepid': allowed are 'warm', 'cold' and 'keep'"),
     ],
 )
 def test_refusals(make: Any, kind: type[Exception], text: str) -> None:
