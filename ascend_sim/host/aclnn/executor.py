@@ -163,6 +163,8 @@ def _workspace(executor: OpExecutor, workspace: Any, size: int) -> DeviceBuffer 
             invalid(f"workspace is {workspace}, which has been freed")
         if workspace.memory is not executor.device.memory:
             invalid("workspace is memory of another device")
+    if isinstance(size, bool) or not isinstance(size, int):
+        invalid(f"workspaceSize is {size!r}; it must be a number of bytes")
     if size < needed:
         invalid(f"workspaceSize is {size} B; {needed} B are needed")
     if workspace.nbytes < size:

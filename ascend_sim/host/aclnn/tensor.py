@@ -72,16 +72,11 @@ class AclTensor:
             raise InputError(f"AclTensor: strides {array.strides} B are no multiples of the {itemsize} B of an element")
         start = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
         whole = root.itemsize == itemsize and root.dtype == array.dtype
-        self = cls.__new__(cls)
-        self.info = tensor_info("AclTensor", array)
+        self = cls(array.shape, array.dtype, format=format)
         self.strides = tuple(stride // itemsize for stride in array.strides)
         self.offset = start // itemsize
-        self.format = AclFormat(format)
         self.storage_shape = root.shape if whole else (root.nbytes // itemsize,)
-        self.data = array
-        self.destroyed = False
-        self.device_array = DeviceArray(self.info.shape, self.info.dtype)
-        self._array = array
+        self.data = self._array = array
         return self
 
     @property

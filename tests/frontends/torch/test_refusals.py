@@ -8,7 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'ascend-sim[torch]'")
 
-from refusals import GOOD, NO_KERNEL, ROWS, Row  # noqa: E402
+from refusal_calls import GOOD, NO_KERNEL, Row  # noqa: E402
+from refusals import ROWS  # noqa: E402
 from torch._subclasses import FakeTensorMode  # noqa: E402
 
 import ascend_sim  # noqa: E402

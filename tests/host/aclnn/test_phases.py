@@ -233,6 +233,7 @@ class TestSecondPhaseRefuses:
         freed.free()
         self.refuse(NULL, "workspace is a null pointer; 64 B are needed", None, 64, executor, None)
         self.refuse(INVALID, "workspaceSize is 63 B; 64 B are needed", scratch, 63, executor, None)
+        self.refuse(INVALID, "workspaceSize is '64'; it must be a number of bytes", scratch, "64", executor, None)
         self.refuse(INVALID, "workspaceSize is 65 B, but the memory has 64 B", scratch, 65, executor, None)
         self.refuse(INVALID, "workspace is int; it must be device memory", 4096, 64, executor, None)
         self.refuse(INVALID, "workspace is buffer 'workspace' of 64 B, which has been freed", freed, 64, executor, None)

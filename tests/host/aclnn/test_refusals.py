@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import GOOD, ROWS, Row
+from refusal_calls import GOOD, Row
+from refusals import ROWS
 
 from ascend_sim.host.aclnn import AclFormat, AclTensor, Status, get_recent_err_msg
 from ascend_sim.host.aclnn.functions import function_named
