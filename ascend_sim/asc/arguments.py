@@ -85,16 +85,19 @@ class _Placer:
 
     def numpy(self, name: str, array: npt.NDArray[Any], dtype: DataType, owner: object | None = None) -> GlobalAddress:
         """`array` in place when it is C-contiguous, with the memory that it is a view of; else as a copy."""
+        whole: object  # a torch tensor has no truth value: no `or`
         offset = 0
         if not array.flags.c_contiguous:
             data = np.ascontiguousarray(array)
             self.bound.copies.append((array, data))
-            allocation = self.memory.place(name, owner or array, array.nbytes, data if self.values else None)
+            whole = array if owner is None else owner
+            allocation = self.memory.place(name, whole, array.nbytes, data if self.values else None)
         else:
             root = array if owner is not None else memory_root(array)
             offset = _address(array) - _address(root)
             known = self.values or isinstance(array, HostData)
-            allocation = self.memory.place(name, owner or root, root.nbytes, root if known else None)
+            whole = root if owner is None else owner
+            allocation = self.memory.place(name, whole, root.nbytes, root if known else None)
         self.bound.allocations.append(allocation)
         return GlobalAddress(allocation, dtype, offset)
 

@@ -176,7 +176,7 @@ def accuracy(
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
 )
 def execute(
-    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="Script that launches asc kernels.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="Script that launches kernels.")],
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[ARGS]...", help="The script's own.", show_default=False)
     ] = None,
@@ -186,9 +186,10 @@ def execute(
     trace: Trace = None,
     core: Core = None,
     l2: L2State = DEFAULT_L2,
+    pypto: Annotated[bool, typer.Option("--pypto", help="`import pypto` means the PyPTO front end.")] = False,
 ) -> None:
     """Run a script and print a summary of every kernel launch."""
     from ascend_sim.cli.execute import ScriptRequest, run_script  # noqa: PLC0415
 
-    request = ScriptRequest(file, arguments or [], soc, sets, not no_values, trace, core, l2)
+    request = ScriptRequest(file, arguments or [], soc, sets, not no_values, trace, core, l2, pypto)
     raise typer.Exit(run_script(request))

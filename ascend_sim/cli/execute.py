@@ -36,6 +36,7 @@ class ScriptRequest:
     trace: Path | None
     core: int | None
     l2: str
+    pypto: bool
 
 
 def run_script(request: ScriptRequest) -> int:
@@ -46,7 +47,7 @@ def run_script(request: ScriptRequest) -> int:
     chip = read_chip(request.soc, request.sets)
     default = Device(chip, values=request.values, l2=read_l2(request.l2), core_filter=request.core)
     printer = _Printer(request.trace)
-    with _in_place_of_python(request, default), progress():
+    with _in_place_of_python(request, default), _shim(request.pypto), progress():
         OBSERVERS.append(printer.show)
         try:
             runpy.run_path(str(request.file), run_name="__main__")
@@ -103,6 +104,21 @@ def _in_place_of_python(request: ScriptRequest, default: Device) -> Iterator[Non
     finally:
         set_default_device(before)
         sys.argv, sys.path[:] = argv, path
+
+
+@contextmanager
+def _shim(wanted: bool) -> Iterator[None]:
+    """`import pypto` in the script means the front end."""
+    if not wanted:
+        yield
+        return
+    from ascend_sim.frontends.pypto.shim import install_shim, remove_shim  # noqa: PLC0415 - few scripts want it
+
+    install_shim()
+    try:
+        yield
+    finally:
+        remove_shim()
 
 
 def _exit_code(leaving: SystemExit) -> int:

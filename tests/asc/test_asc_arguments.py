@@ -204,6 +204,9 @@ class FakeTensor:
     def numpy(self) -> Any:
         return self.array
 
+    def __bool__(self) -> bool:
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+
 
 class FakeTorchDevice:
     def __init__(self, kind: str) -> None:

@@ -11,7 +11,7 @@ from ascend_sim.frontends.pypto.errors import FeRuntimeError, FeTypeError
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.lowering import Lowered, Target
 from ascend_sim.frontends.pypto.options import check_options, device_id, note_once, run_mode
-from ascend_sim.frontends.pypto.places import user_frame
+from ascend_sim.frontends.pypto.places import Site, user_frame
 from ascend_sim.frontends.pypto.signature import Arguments, Signature
 from ascend_sim.frontends.pypto.symbols import Symbol, SymbolicScalar
 from ascend_sim.frontends.pypto.tensor import Tensor
@@ -95,7 +95,8 @@ class JitKernel:
 
     def _trace(self, arguments: Arguments) -> Trace:
         """Run the function once on symbolic tensors."""
-        trace = Trace(self.name)
+        code = self.function.__code__
+        trace = Trace(self.name, Site(code.co_filename, code.co_firstlineno, self.name))
         tensors: dict[str, Any] = {}
         nodes: dict[Any, Node] = {}
         for name, given in arguments.tensors.items():

@@ -82,7 +82,13 @@ class Operation:
     def __repr__(self) -> str:
         if self.name in ("min", "max"):
             return f"{self.name}({self.left}, {self.right})"
-        return f"({self.left} {self.name} {self.right})"
+        return f"({_bracketed(self.left)} {self.name} {_bracketed(self.right)})"
+
+
+def _bracketed(scalar: Scalar) -> str:
+    """A sum in brackets."""
+    is_sum = isinstance(scalar, SymbolicScalar) and len(scalar.terms) + bool(scalar.constant) > 1
+    return f"({scalar})" if is_sum else str(scalar)
 
 
 def _both(pick: Callable[..., int], ends: tuple[int | None, int | None]) -> int | None:

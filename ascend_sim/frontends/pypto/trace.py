@@ -18,8 +18,9 @@ MAX_ELEMENTS = (1 << 31) - 1
 class Trace:
     """State of the kernel that is being traced."""
 
-    def __init__(self, kernel: str) -> None:
+    def __init__(self, kernel: str, site: Site) -> None:
         self.kernel = kernel
+        self.site = site  # of the function
         self.root = Block()
         self.blocks = [self.root]  # innermost last
         self.tile: tuple[int, ...] | None = None

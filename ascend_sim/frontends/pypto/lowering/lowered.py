@@ -66,7 +66,7 @@ class Lowered:
     """See the module's text. `str()` lists tiles, buffers and the instructions of one tile."""
 
     def __init__(self, trace: Trace, shapes: Mapping[str, tuple[int, ...]], target: Target) -> None:
-        self.kernel = trace.kernel
+        self.kernel, self.site = trace.kernel, trace.site
         self.chip, self.ub_bytes, self.cores = target.chip, target.ub_bytes, target.cores
         self.dims = _dims(trace, shapes)
         self.globals: dict[Node, tuple[int, ...]] = {
@@ -152,7 +152,7 @@ class Lowered:
         dims = {symbol: asc.number(value, asc.int64) for symbol, value in self.dims.items()}
         for number, work in enumerate(self.stages):
             if number:
-                asc.sync_all()
+                self.site.call(asc.sync_all)
             if core >= len(work.shares):
                 continue
             runs = []
@@ -162,7 +162,7 @@ class Lowered:
                 values = {loop.symbol: asc.number(v, asc.int64) for loop, v in zip(loops, task.values, strict=True)}
                 runs.append(TileRun(task, placement, {**dims, **values}, work.emitter(placement.plan)))
             CoreRun(runs, work.memory, tensors, self.globals, work.chained).run()
-        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+        self.site.call(asc.pipe_barrier, asc.PipeID.PIPE_ALL)
 
     # -- planning ---------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Moves inside unified buffer: the pieces of concat and assemble, and plain copies.
 
-DataCopy moves rows of whole 32 B blocks; a row that ends inside a block goes by Copy, which masks the rest.
+DataCopy moves rows of whole 32 B blocks. A row that ends inside a block goes by Copy, which masks the rest, and so do
+rows that are one row repeated.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ def move(node: Node, sizes: Sequence[int], target: Operand, source: Operand) -> 
     """The calls that copy `source` to `target`."""
     dims = collapsed(sizes, [target, source])
     row_bytes = dims[-1].size * target.itemsize
+    if dims[-1].size > 1 and dims[-1].strides[1] == 0:
+        raise LoweringError(
+            f"{node.name}: a copy cannot repeat one element along a row; expand in float16 or float32, by a product "
+            "with 1.0 for instance"
+        )
     for operand, k in ((target, 0), (source, 1)):
         misplaced = operand.addr % BLOCK_BYTES or any(dim.strides[k] % BLOCK_BYTES for dim in dims[:-1])
         if misplaced or (dims[-1].size > 1 and dims[-1].strides[k] != operand.itemsize):
@@ -38,7 +44,8 @@ def move(node: Node, sizes: Sequence[int], target: Operand, source: Operand) -> 
                 f"{node.name}: a row of {row_bytes} B would move from or to the inside of a 32 B block; make the last "
                 "dim of the parts a multiple of 32 B"
             )
-    if row_bytes % BLOCK_BYTES == 0:
+    repeated = len(dims) > 1 and dims[-2].strides[1] == 0 and dims[-2].size > -(-row_bytes // REPEAT_BYTES)
+    if row_bytes % BLOCK_BYTES == 0 and not repeated:
         return _by_blocks(dims, target, source, row_bytes)
     return _by_mask(dims, target, source)
 

@@ -95,31 +95,41 @@ def components_of(body: Body, env: Env, joined: bool) -> list[Component]:
 
 
 def _computed(store: Store) -> Node:
-    """What is stored, as a result of the vector unit: what may be only loaded is copied."""
+    """What is stored, as a result of the vector unit: what may be only loaded, or is expanded, is copied."""
     source = store.source
-    if not _may_be_loaded(source):
+    if not _lacks_elements(source):
         return source
+    op, attributes = "copy", {}
+    if _expands_rows(source) and source.dtype.name in ("DT_FP16", "DT_FP32", "DT_INT16", "DT_INT32"):
+        op, attributes = "muls", {"scalar": 1}  # a copy cannot repeat one element
     return Node(
         uid=(1 << 40) + source.uid,
-        op="copy",
+        op=op,
         inputs=(source,),
         shape=source.shape,
         dtype=source.dtype,
         valid=source.valid,
         tile=source.tile,
-        attrs={},
+        attrs=attributes,
         name=f"{source.name}_copy",
         site=store.site,
     )
 
 
-def _may_be_loaded(node: Node) -> bool:
-    """Whether some part of a tensor is a load, seen through aliases and joined pieces."""
-    if is_leaf(node):
+def _lacks_elements(node: Node) -> bool:
+    """Whether some part of a tensor is a load, or is expanded, seen through aliases and joined pieces."""
+    if is_leaf(node) or node.op == "expand":
         return True
     if node.op in ALIASES:
-        return _may_be_loaded(node.inputs[0])
-    return node.op == "concat" and any(_may_be_loaded(source) for source in node.inputs)
+        return _lacks_elements(node.inputs[0])
+    return node.op == "concat" and any(map(_lacks_elements, node.inputs))
+
+
+def _expands_rows(node: Node) -> bool:
+    """Whether a tensor repeats one element along its last axis."""
+    if node.op == "expand" and node.inputs[0].shape[-1:] != node.shape[-1:]:
+        return True
+    return node.op in ALIASES and not is_leaf(node) and _expands_rows(node.inputs[0])
 
 
 def _ancestors(node: Node) -> set[Node]:
