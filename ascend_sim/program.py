@@ -373,3 +373,14 @@ class Program:
     @property
     def instructions(self) -> int:
         return sum(len(block.instrs) for block in self.blocks)
+
+
+def block_ranges(blocks: list[int]) -> str:
+    """Block numbers for a text: `0..3, 7` for [0, 1, 2, 3, 7]."""
+    parts: list[list[int]] = []
+    for n in blocks:
+        if parts and n == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], n]
+        else:
+            parts.append([n])
+    return ", ".join("..".join(map(str, part)) for part in parts)

@@ -63,14 +63,15 @@ class MemoryCounters:
 @dataclass(slots=True)
 class Timeline:
     """One launch on one device. `duration_cycles` counts from the first block's begin to the last block's finish;
-    `cold_start_us` of it are what the last block's prologue took longer because the launch started cold."""
+    `cold_start_us` of it are what the last block's prologue took longer because the launch started cold. `warnings`
+    name what broke a rule of the machine without stopping this launch."""
 
     clock_mhz: float
     cores: list[CoreTimeline]
     duration_cycles: int
     launch_us: float
     memory: MemoryCounters = field(default_factory=MemoryCounters)
-    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     cold_start_us: float = 0.0
 
     def to_us(self, cycles: float) -> float:

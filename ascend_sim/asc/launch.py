@@ -23,7 +23,7 @@ from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import DEFAULT_STATE, CoreState
 from ascend_sim.asc.trouble import explain
 from ascend_sim.errors import InputError, KernelError, UnsupportedError
-from ascend_sim.program import CoreProgram, Program
+from ascend_sim.program import CoreProgram, Program, block_ranges
 
 _UNSET_BYTE = 0xFF
 HOST_DEVICE = "ascend_sim.host.device"  # asked by name, so that imports point one way (host knows asc, not the reverse)
@@ -177,7 +177,7 @@ class Session:
         place = waiting[0].core.instrs[-1].place
         return (
             f"kernel {self.kernel.name!r}: {waiting[0].waits_for} at {place} never ends: blocks "
-            f"{_ranges([b.index for b in waiting])} wait, blocks {_ranges(ended)} ended without it"
+            f"{block_ranges([b.index for b in waiting])} wait, blocks {block_ranges(ended)} ended without it"
         )
 
     def close(self) -> None:
@@ -186,17 +186,6 @@ class Session:
             if block.greenlet is not None and not block.greenlet.dead:
                 with contextlib.suppress(Exception):  # a clean-up of the kernel's own, after the launch failed
                     block.greenlet.throw(GreenletExit)
-
-
-def _ranges(numbers: list[int]) -> str:
-    """`0..3, 7` for [0, 1, 2, 3, 7]."""
-    parts: list[list[int]] = []
-    for n in numbers:
-        if parts and n == parts[-1][-1] + 1:
-            parts[-1] = [parts[-1][0], n]
-        else:
-            parts.append([n])
-    return ", ".join("..".join(map(str, part)) for part in parts)
 
 
 def launch(

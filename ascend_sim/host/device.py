@@ -171,7 +171,7 @@ class Device:
             l2=self.l2,
             wall_s=time.perf_counter() - start,
             record_s=recorded - start,
-            warnings=[*session.warnings, *_beyond(self.cores, program.block_dim)],
+            warnings=[*session.warnings, *timeline.warnings, *_beyond(self.cores, program.block_dim)],
             output=session.output,
         )
         self.launches.append(launch)

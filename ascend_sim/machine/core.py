@@ -12,7 +12,6 @@ from ascend_sim.machine.pipes import TransferPipe, VectorPipe
 from ascend_sim.machine.scalar import ScalarUnit
 from ascend_sim.program import CoreProgram
 from ascend_sim.soc.models import Soc
-from ascend_sim.timeline import CoreTimeline
 
 
 class Core:
@@ -41,14 +40,14 @@ class Core:
         self.pipes = (vector, mte2, mte3)  # by queue number
         self.scalar = ScalarUnit(soc, self.pipes, lambda cycle: arrive(self, cycle))
 
-    def begin(self, program: CoreProgram, cycle: int, late_cycles: int) -> CoreTimeline:
+    def begin(self, program: CoreProgram, cycle: int, late_cycles: int) -> Block:
         """Put a block on the core; it starts in `cycle`, its prologue takes `late_cycles` more than usual. Call
         `advance` afterwards."""
         block = self.block = Block(program, self._layouts.of(program), self.number, cycle)
         for pipe in self.pipes:
             pipe.enter(block, cycle)
         self.scalar.enter(block, cycle + self._timing.prologue_cycles + late_cycles)
-        return block.timeline
+        return block
 
     def advance(self) -> None:
         """Let every unit go on as far as it can.

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from typing import Literal
 
 from ascend_sim.errors import InputError, KernelError
-from ascend_sim.machine.block import transfers
+from ascend_sim.machine.block import Block, transfers
 from ascend_sim.machine.clock import Clock
 from ascend_sim.machine.core import Core
 from ascend_sim.machine.costs import CostModel
 from ascend_sim.machine.deadlock import deadlock
 from ascend_sim.machine.l2 import L2
 from ascend_sim.machine.layout import Layouts
+from ascend_sim.machine.leftovers import leftover_flags
 from ascend_sim.machine.memory import Memory
 from ascend_sim.program import CoreProgram, Program, SyncWork
 from ascend_sim.soc.models import Soc
@@ -109,6 +110,7 @@ class _Launch:
         ]
         self.timelines: dict[int, CoreTimeline] = {}
         self.at_sync: list[tuple[Core, int]] = []
+        self.leaving_flags: list[Block] = []
 
     def run(self, l2: L2State) -> Timeline:
         for core in self.cores:
@@ -126,7 +128,10 @@ class _Launch:
         return self._timeline()
 
     def _begin(self, core: Core, program: CoreProgram, cycle: int, late_cycles: int = 0) -> None:
-        self.timelines[id(program)] = core.begin(program, cycle, late_cycles)
+        block = core.begin(program, cycle, late_cycles)
+        self.timelines[id(program)] = block.timeline
+        if block.layout.order.left_set:
+            self.leaving_flags.append(block)
 
     def _late_us(self, number: int) -> float:
         """How much longer the prologue of the block takes that starts as number `number`."""
@@ -168,6 +173,7 @@ class _Launch:
             duration_cycles=max((line.finish for line in lines), default=0),
             launch_us=max(0.0, launch.overhead(max(1, running)) - staggered_us),
             memory=self.memory.counters,
+            warnings=leftover_flags(self.leaving_flags),
             cold_start_us=self._late_us(running - 1) if running else 0.0,
         )
 

@@ -39,12 +39,14 @@ from ascend_sim.program import CoreProgram, HardEvent, Memory
 class Order:
     """By position in the block. `setter`: of each WaitFlag; its own position if nobody ever sets the flag. `barriers`:
     vector instructions with a compiler's barrier before them. `drains`: of a scalar access, the queues that it waits
-    for. `handed_over`: instructions that touch what SetValue wrote."""
+    for. `handed_over`: instructions that touch what SetValue wrote. `left_set`: SetFlags that no WaitFlag
+    belongs to."""
 
     setter: dict[int, int] = field(default_factory=dict)
     barriers: set[int] = field(default_factory=set)
     drains: dict[int, tuple[int, ...]] = field(default_factory=dict)
     handed_over: set[int] = field(default_factory=set)
+    left_set: list[int] = field(default_factory=list)
 
 
 def order_of(program: CoreProgram, ops: Sequence[Op], auto_sync: bool) -> Order:
@@ -74,6 +76,8 @@ def _pair_flags(program: CoreProgram, ops: Sequence[Op], order: Order) -> None:
         setters = sets.get(flag, [])
         for turn, index in enumerate(waiting):
             order.setter[index] = setters[turn] if turn < len(setters) else index
+    for flag, setters in sets.items():
+        order.left_set += setters[len(waits.get(flag, ())) :]
 
 
 def _vector_barriers(ops: Sequence[Op], order: Order) -> None:

@@ -26,11 +26,11 @@ _TAILS = "timing.vector.tail_cycles"
 
 
 def notes_on(program: Program, timeline: Timeline, metrics: Metrics, chip: Soc) -> list[str]:
-    """The machine's own notes, overridden parameters, and assumed ones that this launch depends on."""
+    """Overridden parameters, and assumed ones that this launch depends on."""
     parameters = {parameter.path: parameter for parameter in chip.parameters()}
     assumed = {path: p for path, p in parameters.items() if p.grade == "assumed"}
     overridden = [f"{p.path} is {_value(p)}, {p.note}" for p in parameters.values() if p.grade == "override"]
-    return [*timeline.notes, *overridden, *_assumed(program, metrics, chip, assumed)]
+    return [*overridden, *_assumed(program, metrics, chip, assumed)]
 
 
 def _assumed(program: Program, metrics: Metrics, chip: Soc, assumed: Mapping[str, Parameter]) -> Iterator[str]:

@@ -91,6 +91,20 @@ def test_a_flag_set_twice():
         Machine(SOC).run(program(block))
 
 
+def test_a_flag_left_set_is_named_with_its_blocks():
+    place = Place(test_a_flag_left_set_is_named_with_its_blocks.__code__, 0)
+    set_flag = Instr(Row("SetFlag", "SetFlag"), PipeID.PIPE_MTE2, FlagWork(HardEvent.MTE2_V, 3, False), place=place)
+    blocks = [BlockBuilder(number).set("V_MTE3", 1).wait("V_MTE3", 1) for number in (0, 1, 2, 4)]
+    for block in blocks:
+        block.program.instrs.append(set_flag)
+    blocks.append(BlockBuilder(5).set("V_MTE3", 1).wait("V_MTE3", 1).set("V_MTE3", 1))
+    advice = "so the flag stays set when the kernel ends, and the next one that sets it may hang: add a WaitFlag"
+    assert Machine(SOC).run(program(*blocks)).warnings == [
+        f"SetFlag MTE2_V id 3 at {place}: PIPE_V never waits for what PIPE_MTE2 sets (block 0..2, 4), {advice}",
+        f"SetFlag V_MTE3 id 1: PIPE_MTE3 never waits for what PIPE_V sets (block 5), {advice}",
+    ]
+
+
 def test_sync_all_with_more_blocks_than_cores():
     blocks = [BlockBuilder(number).sync_all() for number in range(41)]
     with refused(
