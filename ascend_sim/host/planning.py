@@ -81,6 +81,7 @@ def tiling_context(
         cores=chip.cores.aiv if cores is None else _count("cores", cores),
         cube_cores=chip.cores.aic if cores is None else cores,
         ub_bytes=_ub_bytes(operator, chip, ub_bytes),
+        library_workspace_bytes=chip.host.library_workspace_bytes,
         inputs={name: tensor_info(name, value) for name, value in bound.items()},
         attrs=operator.bind_attrs(attrs),
         cann=_cann(operator, cann),

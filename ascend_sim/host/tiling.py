@@ -11,7 +11,6 @@ from ascend_sim.host.tensors import Shape, TensorInfo
 
 PARAM_INVALID = 161002  # ACLNN_ERR_PARAM_INVALID
 DOES_NOT_FIT = 561002  # ACLNN_ERR_INNER_TILING_ERROR: what aclnn answers to a call that no tiling has room for
-SYSTEM_WORKSPACE_BYTES = 16 << 20  # GetLibApiWorkSpaceSize on 2201 and 3510 (Utils-API, PlatformAscendC)
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -29,9 +28,9 @@ class TilingContext:
     """Everything that a tiling function may look at, like `gert::TilingContext` and its platform info.
 
     `cores` is GetCoreNumAiv, `cube_cores` GetCoreNumAic, `ub_bytes` what the operator's tiling takes as the UB size
-    (see `Operator.ub_reads`). `inputs` holds the inputs that are present, under the operator definition's names.
-    `attrs` holds every attribute, converted, defaults filled in. `cann` names the CANN release whose host code is
-    wanted where releases differ.
+    (see `Operator.ub_reads`), `library_workspace_bytes` is GetLibApiWorkSpaceSize. `inputs` holds the inputs that are
+    present, under the operator definition's names. `attrs` holds every attribute, converted, defaults filled in. `cann`
+    names the CANN release whose host code is wanted where releases differ.
     """
 
     op: str
@@ -41,6 +40,7 @@ class TilingContext:
     cores: int
     cube_cores: int
     ub_bytes: int
+    library_workspace_bytes: int
     inputs: Mapping[str, TensorInfo]
     attrs: Mapping[str, Any]
     cann: str = "master"

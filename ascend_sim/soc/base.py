@@ -40,6 +40,14 @@ Count = Annotated[int, Field(ge=1)]
 Rate = Annotated[float, Field(gt=0)]
 """A speed or a frequency: more than 0, in the unit that the field's name ends in."""
 
+
+class DescribedOnly:
+    """Marks what belongs to a chip's description but decides nothing that is simulated: a what-if value would change
+    no result, so overrides refuse it."""
+
+
+DESCRIBED_ONLY = DescribedOnly()
+
 _UNITS = {
     "mhz": "MHz",
     "gbps": "GB/s",

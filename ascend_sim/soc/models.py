@@ -8,12 +8,14 @@ from typing import Annotated, Self
 from pydantic import Field, PrivateAttr, computed_field, model_validator
 
 from ascend_sim.errors import UnsupportedError
-from ascend_sim.soc.base import Bytes, Count, Rate, ReservedBytes, Section, Size
+from ascend_sim.soc.base import DESCRIBED_ONLY, Bytes, Count, Rate, ReservedBytes, Section, Size
 from ascend_sim.soc.parameters import Origin, Parameter, parameters_of
 from ascend_sim.soc.timing import Timing
 
 CoreCount = Annotated[int, Field(ge=1, le=65535)]
 """A launch has at most 65,535 blocks (DK), so more cores than that could never work."""
+
+DescribedBytes = Annotated[Bytes, DESCRIBED_ONLY]
 
 UbBytes = Annotated[Size, Field(ge=32, le=2**20)]  # tensor keys have room for that many
 """Size of UB; the upper end is this simulator's, which keeps a whole UB in memory per launch."""
@@ -44,7 +46,7 @@ class UnifiedBuffer(Section):
     bytes: UbBytes
     system_reserved_bytes: ReservedBytes
     framework_reserved_bytes: ReservedBytes
-    alignment_bytes: Bytes
+    alignment_bytes: DescribedBytes
     banks: Banks
 
     @model_validator(mode="after")
@@ -72,8 +74,8 @@ class UnifiedBuffer(Section):
 class L1Buffer(Section):
     """The cube core's L1 memory; `framework_reserved_bytes` as for UB."""
 
-    bytes: Bytes
-    framework_reserved_bytes: ReservedBytes
+    bytes: DescribedBytes
+    framework_reserved_bytes: Annotated[ReservedBytes, DESCRIBED_ONLY]
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -104,7 +106,7 @@ class CoreCache(Section):
     """Instruction or data cache of a core, by kind of core."""
 
     line_bytes: Bytes
-    aic_bytes: Bytes
+    aic_bytes: DescribedBytes
     aiv_bytes: Bytes
 
 
@@ -112,7 +114,7 @@ class L2Cache(Section):
     """The L2 that all cores of a die share; rates are what the platform file grants each AI Core."""
 
     bytes: Bytes
-    line_bytes: Bytes
+    line_bytes: DescribedBytes
     read_bytes_per_cycle_per_aic: Rate
     write_bytes_per_cycle_per_aic: Rate
 
@@ -129,7 +131,7 @@ class Hbm(Section):
     bytes: Bytes | None
     peak_gbps: Rate | None
     read_bytes_per_cycle_per_aic: Rate
-    write_bytes_per_cycle_per_aic: Rate
+    write_bytes_per_cycle_per_aic: Annotated[Rate, DESCRIBED_ONLY]
 
 
 class Host(Section):
@@ -145,12 +147,12 @@ class Soc(Section):
     variant: str
     arch: str
     clock_mhz: Rate
-    platform_clock_mhz: Rate
+    platform_clock_mhz: Annotated[Rate, DESCRIBED_ONLY]
     cores: Cores
     ub: UnifiedBuffer
     l1: L1Buffer
-    cube: Cube
-    icache: CoreCache
+    cube: Annotated[Cube, DESCRIBED_ONLY]
+    icache: Annotated[CoreCache, DESCRIBED_ONLY]
     dcache: CoreCache
     l2: L2Cache
     hbm: Hbm

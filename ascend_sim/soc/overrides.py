@@ -10,7 +10,7 @@ import yaml
 
 from ascend_sim.errors import ConfigError
 from ascend_sim.soc.models import Soc
-from ascend_sim.soc.rules import derivation
+from ascend_sim.soc.rules import derivation, described_only
 from ascend_sim.soc.tree import Leaves
 
 OVERRIDE = "override"
@@ -18,11 +18,17 @@ _SHOWN = 8  # names of a group that an error text spells out
 
 
 def apply(overrides: Mapping[str, Any], leaves: Leaves, variant: str) -> Leaves:
-    """`leaves` with the overridden values; raises `ConfigError` for a path that is no parameter of `variant`."""
+    """`leaves` with the overridden values; raises `ConfigError` for a path that is no parameter of `variant`, or one
+    that no result depends on."""
     changed = dict(leaves)
     for path, given in overrides.items():
         if path not in leaves:
             raise ConfigError(_unknown(path, leaves, variant))
+        if described_only(Soc, path):
+            raise ConfigError(
+                f"{path} of {variant} cannot be set: it belongs to the chip's description, and nothing that is "
+                "simulated depends on it"
+            )
         below = leaves[path]
         was = f"in place of {below.value} ({below.grade}, {below.source}) of {below.file}"
         changed[path] = below._replace(value=scalar(given), file=OVERRIDE, source=OVERRIDE, grade=OVERRIDE, note=was)

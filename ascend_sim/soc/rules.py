@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt, MultipleOf
 from pydantic import BaseModel, BeforeValidator
 
-from ascend_sim.soc.base import parse_size, unit_of
+from ascend_sim.soc.base import DescribedOnly, parse_size, unit_of
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "null"}
 _BOUNDS = (
@@ -68,6 +68,13 @@ def _bounds(metadata: tuple[Any, ...]) -> Iterator[str]:
             for kind, name, words in _BOUNDS:
                 if isinstance(constraint, kind):
                     yield f", {words} {getattr(constraint, name):.12g}"
+
+
+def described_only(model: type[BaseModel], path: str) -> bool:
+    """Whether the field at `path`, or a group that it stands in, is marked as deciding nothing that is simulated."""
+    names = path.split(".")
+    found = (annotation_at(model, ".".join(names[: depth + 1])) for depth in range(len(names)))
+    return any(isinstance(item, DescribedOnly) for annotation in found for item in _unpacked(annotation)[1])
 
 
 def derivation(model: type[BaseModel], path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ascend_sim.host.tiling import SYSTEM_WORKSPACE_BYTES, CoreShare, Tiling, TilingContext, UbBuffer
+from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 # Field order of ops-transformer, apply_rotary_pos_emb_tiling.h, 2026-08; all int64 but the 950's last one, a bool.
 STRUCT = (
@@ -49,7 +49,7 @@ def answer(
         key=key,
         meaning=meaning,
         block_dim=block_dim,
-        workspace_bytes=SYSTEM_WORKSPACE_BYTES,
+        workspace_bytes=context.library_workspace_bytes,
         data={**data, "path": path},
         words=tuple(data.values()),
         ub_bytes=context.ub_bytes,

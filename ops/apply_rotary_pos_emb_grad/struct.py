@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ascend_sim.host.tiling import SYSTEM_WORKSPACE_BYTES, CoreShare, Tiling, TilingContext, UbBuffer
+from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 from ..shared import reduce_key as reduce
 
@@ -53,7 +53,7 @@ def answer(
         key=reduce.pack(reduce_key, TEMPLATES[template], min(TEMPLATES.values()), flag),
         meaning=meaning,
         block_dim=(second if template == "AB" else first)["usedCoreNum"],
-        workspace_bytes=workspace_bytes + (SYSTEM_WORKSPACE_BYTES if flag and not summed else 0),
+        workspace_bytes=workspace_bytes + (context.library_workspace_bytes if flag and not summed else 0),
         data=data | {"path": template},
         words=(*reduce_words, *first.values(), *second.values(), flag | layout << 32),
         ub_bytes=context.ub_bytes,

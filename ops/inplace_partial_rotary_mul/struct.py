@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ascend_sim.host.tiling import SYSTEM_WORKSPACE_BYTES, Tiling, TilingContext
+from ascend_sim.host.tiling import Tiling, TilingContext
 
 # The tiling struct in the order of its declaration (ops-transformer, inplace_partial_rotary_mul_tiling.h, 2026-07), all
 # int64; the first half serves the 950.
@@ -30,7 +30,7 @@ def answer(context: TilingContext, key: int, meaning: str, block_dim: int, field
         key=key,
         meaning=meaning,
         block_dim=block_dim,
-        workspace_bytes=SYSTEM_WORKSPACE_BYTES,
+        workspace_bytes=context.library_workspace_bytes,
         data=data | {"path": path},
         words=words,
         ub_bytes=context.ub_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ascend_sim.host.tiling import SYSTEM_WORKSPACE_BYTES, CoreShare, Tiling, TilingContext, UbBuffer
+from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 # Field order of ops-transformer, inplace_partial_rotary_mul_grad_regbase_tiling.h, 2026-08; all int64.
 SLICE = ("sliceStart", "sliceEnd", "sliceLength")
@@ -37,7 +37,7 @@ def answer(
         key=key,
         meaning=meaning,
         block_dim=data["usedCoreNum"],
-        workspace_bytes=SYSTEM_WORKSPACE_BYTES,
+        workspace_bytes=context.library_workspace_bytes,
         data={**data, "path": path},
         words=tuple(data.values()),
         ub_bytes=context.ub_bytes,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ascend_sim.host.tiling import SYSTEM_WORKSPACE_BYTES, CoreShare, Tiling, TilingContext, UbBuffer
+from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 HALF = (
     *("tilingMode", "axisLenX1", "axisLenX2", "axisLenX3", "axisLenR1", "axisLenR2", "axisLenR3", "tailAxesFLBoost"),
@@ -53,7 +53,7 @@ def answer(
         key=key,
         meaning=meaning,
         block_dim=block_dim,
-        workspace_bytes=SYSTEM_WORKSPACE_BYTES,
+        workspace_bytes=context.library_workspace_bytes,
         data={**data, "path": path},
         words=tuple([0] * (0 if old else MATMUL_WORDS) + half_words + interleave_words),
         ub_bytes=context.ub_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ascend_sim.host.tiling import SYSTEM_WORKSPACE_BYTES, CoreShare, Tiling, TilingContext, UbBuffer
+from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 # Field order of ops-transformer, rotary_position_embedding_tiling.h, 2026-08; all int64.
 STRUCT = (
@@ -38,7 +38,7 @@ def answer(
         key=key,
         meaning=meaning,
         block_dim=block_dim,
-        workspace_bytes=SYSTEM_WORKSPACE_BYTES,
+        workspace_bytes=context.library_workspace_bytes,
         data={**data, "path": path},
         words=tuple(data.values()),
         ub_bytes=context.ub_bytes,

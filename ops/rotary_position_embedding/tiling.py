@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ascend_sim.host.tensors import shape_text
-from ascend_sim.host.tiling import SYSTEM_WORKSPACE_BYTES, Tiling, TilingContext
+from ascend_sim.host.tiling import Tiling, TilingContext
 
 from .checks import check_common_stage, check_cos, check_dtypes, check_half_dim, check_platform, check_ranks
 from .tiling_half import DTYPE_DIGIT, tiling_half
@@ -51,7 +51,7 @@ def _rotate_matrix(context: TilingContext) -> Tiling:
         key=KEY_ROTATE_MATRIX + DTYPE_DIGIT[x.dtype],
         meaning=f"rotate matrix, {x.dtype}: x * rotate on the cube cores, the rest on the vector cores",
         block_dim=context.cube_cores,
-        workspace_bytes=SYSTEM_WORKSPACE_BYTES + context.cube_cores * CUBE_SLOTS * slot_bytes,
+        workspace_bytes=context.library_workspace_bytes + context.cube_cores * CUBE_SLOTS * slot_bytes,
         data={"path": "rotate_matrix"},
         words=(),  # the matmul library's, not modelled
         ub_bytes=context.ub_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ascend_sim.host.tiling import SYSTEM_WORKSPACE_BYTES, CoreShare, Tiling, TilingContext, UbBuffer
+from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 HALF = (
     *("layout", "xShapeSize", "cosShapeSize", "dimB", "dimS", "dimN", "dimD", "cosDimB", "cosDimN"),
@@ -43,7 +43,7 @@ def answer(
         key=key,
         meaning=meaning,
         block_dim=block_dim,
-        workspace_bytes=SYSTEM_WORKSPACE_BYTES,
+        workspace_bytes=context.library_workspace_bytes,
         data={**data, "path": path},
         words=tuple(half_words + interleave_words),
         ub_bytes=context.ub_bytes,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+import ascend_sim
 from ascend_sim.errors import ConfigError, UnsupportedError
 from ascend_sim.soc import Soc, load
+from ascend_sim.soc.rules import described_only
 
 
 def test_override_reaches_the_model_and_what_is_derived_from_it() -> None:
@@ -105,6 +108,12 @@ _SIZE = "or a size such as '256 KiB'"
             "ub.usable_bytes of Ascend910B3 cannot be set: it is derived "
             "(What GetCoreMemSize answers and TPipe hands out: platform_bytes - framework_reserved_bytes)",
         ),
+        (
+            "ub.alignment_bytes",
+            "64",
+            "ub.alignment_bytes of Ascend910B3 cannot be set: it belongs to the chip's description, and nothing that "
+            "is simulated depends on it",
+        ),
     ],
 )
 def test_refusals(path: str, given: str, text: str) -> None:
@@ -142,3 +151,17 @@ def test_a_chip_without_timing_loads_and_refuses_only_what_needs_its_machine() -
         "the vector core of Ascend950PR_9589 (architecture 3510) is not simulated yet; "
         "kernels run on architectures 2201 and 3510: ascend910b, ascend910_93 and ascend950"
     )
+
+
+def test_exactly_the_parameters_that_no_code_reads_cannot_be_set() -> None:
+    """Timing constants aside, which machine/costs looks up by name; system_reserved_bytes is read by way of what is
+    derived from it."""
+    package = Path(ascend_sim.__file__).parent
+    code = "".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py"))
+    for parameter in load("Ascend910B3").parameters():
+        group, _, name = parameter.path.rpartition(".")
+        if group.startswith("timing") or parameter.grade == "derived":
+            continue
+        owner = group.rpartition(".")[2] or "soc|chip"
+        is_read = bool(re.search(rf"\b(?:{owner})\.{name}\b", code)) or parameter.path == "ub.system_reserved_bytes"
+        assert is_read is not described_only(Soc, parameter.path), parameter.path
