@@ -22,6 +22,16 @@ class Cause(IntEnum):
     MEMORY = 7  # the GM port or the transfer engine was still busy with an earlier transfer
 
 
+class Stage(IntEnum):
+    """Where a transfer between GM and UB was held up longest: what its last byte, or its engine, waited for."""
+
+    NONE = 0  # no transfer
+    PORT = 1  # the core's own port
+    L2 = 2
+    HBM = 3
+    ROWS = 4  # the engine's time per row
+
+
 @dataclass(slots=True)
 class CoreTimeline:
     """Times of one block's instructions in cycles from the launch's zero; all arrays run parallel to `program.instrs`.
@@ -30,6 +40,9 @@ class CoreTimeline:
     block) of the instruction that `cause` speaks of, or -1. `wait` is how many cycles `cause` cost: the pipe was free
     (the one before had left it) that long before `start`; for `Cause.QUEUE` it is how long the scalar unit stood still
     before it could dispatch. An instruction with `Cause.NONE` has waited 0 cycles.
+
+    Of transfers: `left` is when all bytes had passed (the last one then arrives at `end`), `stage` a `Stage`, and
+    `hbm_bytes` what HBM was asked for, counting the opening of a row as `timing.memory.hbm_run_bytes`.
     """
 
     program: CoreProgram
@@ -43,6 +56,10 @@ class CoreTimeline:
     cause: array[int] = field(default_factory=lambda: array("b"))
     peer: array[int] = field(default_factory=lambda: array("i"))
     wait: array[int] = field(default_factory=lambda: array("i"))
+    left: array[int] = field(default_factory=lambda: array("q"))
+    stage: array[int] = field(default_factory=lambda: array("b"))
+    hbm_bytes: array[int] = field(default_factory=lambda: array("i"))
+    late_cycles: int = 0  # of a cold start: the prologue took so much longer
 
 
 @dataclass(slots=True)

@@ -20,16 +20,19 @@ class Block:
         "cause",
         "dispatch",
         "end",
+        "hbm_bytes",
         "layout",
+        "left",
         "peer",
         "program",
         "scalar_addresses",
+        "stage",
         "start",
         "timeline",
         "wait",
     )
 
-    def __init__(self, program: CoreProgram, layout: Layout, core: int, begin: int) -> None:
+    def __init__(self, program: CoreProgram, layout: Layout, core: int, begin: int, late_cycles: int) -> None:
         self.program = program
         self.layout = layout
         count = len(layout.ops)
@@ -38,9 +41,12 @@ class Block:
         self.cause = array("b", bytes(count))
         self.peer = array("i", [-1]) * count
         self.wait = array("i", bytes(array("i").itemsize * count))
-        self.timeline = CoreTimeline(
-            program, core, begin, -1, 0, self.dispatch, self.start, self.end, self.cause, self.peer, self.wait
-        )
+        self.left = unknown[:]
+        self.stage = array("b", bytes(count))
+        self.hbm_bytes = array("i", bytes(array("i").itemsize * count))
+        times = (self.dispatch, self.start, self.end, self.cause, self.peer, self.wait)
+        of_transfers = (self.left, self.stage, self.hbm_bytes)
+        self.timeline = CoreTimeline(program, core, begin, -1, 0, *times, *of_transfers, late_cycles)
         self.addresses: tuple[list[int], ...] = ([], [], [])
         self.scalar_addresses: deque[int] = deque()
         takers = (*(addresses.append for addresses in self.addresses), self.scalar_addresses.append)

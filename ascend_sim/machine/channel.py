@@ -13,6 +13,7 @@ import simpy
 
 from ascend_sim.machine.clock import Clock
 from ascend_sim.machine.transfer import Transfer
+from ascend_sim.timeline import Stage
 
 UNIT = 1024
 """Units of a byte in which rates and amounts are counted, so that all arithmetic is exact."""
@@ -31,6 +32,7 @@ class Channel:
         "_order",
         "_rate",
         "_since",
+        "_stage",
         "_virtual",
         "_wake",
         "_watched",
@@ -45,6 +47,7 @@ class Channel:
         self.capacity = int(capacity * UNIT) * WEIGHT
         self.cap = int(cap * UNIT)
         self.eager = eager
+        self._stage = int(Stage.HBM if eager else Stage.L2)
         self._weight = 0
         self._heap: list[tuple[int, int, Transfer, int]] = []
         self._virtual = 0  # units that a transfer of weight WEIGHT has got since the beginning
@@ -92,6 +95,7 @@ class Channel:
                     self._unwatch(transfer)
                 transfer.parts -= 1
                 if not transfer.parts:
+                    transfer.stage = self._stage
                     transfer.done(end, transfer.latency_cycles)
         self._virtual = virtual
         self._since = now

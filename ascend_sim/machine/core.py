@@ -43,7 +43,7 @@ class Core:
     def begin(self, program: CoreProgram, cycle: int, late_cycles: int) -> Block:
         """Put a block on the core; it starts in `cycle`, its prologue takes `late_cycles` more than usual. Call
         `advance` afterwards."""
-        block = self.block = Block(program, self._layouts.of(program), self.number, cycle)
+        block = self.block = Block(program, self._layouts.of(program), self.number, cycle, late_cycles)
         for pipe in self.pipes:
             pipe.enter(block, cycle)
         self.scalar.enter(block, cycle + self._timing.prologue_cycles + late_cycles)

@@ -32,14 +32,15 @@ LaunchKind = Literal["back_to_back", "few_launches", "in_situ"]
 class Machine:
     """The cores, L2 and HBM of `soc`; L2 keeps what launches leave in it.
 
+    `costs` prices instructions in place of the chip's own model (what if the vector unit were twice as fast?).
     Raises `UnsupportedError` when the architecture's vector core is not simulated.
     """
 
-    def __init__(self, soc: Soc) -> None:
+    def __init__(self, soc: Soc, costs: CostModel | None = None) -> None:
         self.soc = soc
         self.timing = soc.require_timing()
         self.l2 = L2(soc.l2.bytes)
-        self._costs = CostModel(soc)
+        self._costs = costs or CostModel(soc)
 
     def run(
         self,

@@ -22,7 +22,7 @@ from ascend_sim.machine.port import LOAD, STORE, Port, PortRates
 from ascend_sim.machine.transfer import Transfer
 from ascend_sim.machine.writeback import WriteBack
 from ascend_sim.soc.models import Soc
-from ascend_sim.timeline import MemoryCounters
+from ascend_sim.timeline import MemoryCounters, Stage
 
 
 def hbm_bytes_per_cycle(soc: Soc) -> float:
@@ -71,6 +71,7 @@ class Memory:
     def ask_hbm(self, now: int, nbytes: int, weight: int, transfer: Transfer) -> None:
         """Let `transfer` move `nbytes` to or from HBM; see `Channel.add`."""
         self.writes.admit(nbytes, weight)
+        transfer.hbm_bytes = nbytes
         self.hbm.add(now, nbytes, weight, transfer)
 
     def warm(self, blocks: Sequence[Sequence[tuple[Op, int]]]) -> None:
@@ -91,18 +92,21 @@ class Memory:
         self.all_held = kept and l2.displaced_lines == before
 
 
+_ROWS = int(Stage.ROWS)
+
+
 class Engine:
     """A core's engine for loads or stores (`side`). `done(cycle, latency)`: the engine is free in `cycle`, the last
-    byte has arrived `latency` cycles later."""
+    byte has arrived `latency` cycles later; `transfer` tells of the last one."""
 
-    __slots__ = ("_address", "_alarm", "_done", "_late", "_memory", "_now", "_op", "_port", "_transfer", "side")
+    __slots__ = ("_address", "_alarm", "_done", "_late", "_memory", "_now", "_op", "_port", "side", "transfer")
 
     def __init__(self, memory: Memory, core: int, side: int, done: Callable[[int, int], None]) -> None:
         self.side = side
         self._memory = memory
         self._port = memory.ports[core]
         self._done = done
-        self._transfer = Transfer(done)
+        self.transfer = Transfer(done)
         arrive = self._load if side == LOAD else self._store
         self._alarm = Alarm(memory.clock, arrive, 1 + 2 * core + side)
         self._late = Alarm(memory.clock, self._rows_taken)
@@ -110,13 +114,14 @@ class Engine:
     def begin(self, cycle: int, op: Op, address: int) -> None:
         """Begin the transfer `op` at GM byte `address` in `cycle`; the engine must be free."""
         self._op = op
-        self._transfer.done = self._moved if op.occupancy else self._done
+        self.transfer.hbm_bytes = 0
+        self.transfer.done = self._moved if op.occupancy else self._done
         self._address = address
         self._now = cycle
         self._alarm.at(cycle)
 
     def _load(self, _event: simpy.Event) -> None:
-        memory, transfer, op, now = self._memory, self._transfer, self._op, self._now
+        memory, transfer, op, now = self._memory, self.transfer, self._op, self._now
         touched = footprint(op, self._address, memory.piece_bytes)
         missing = displaced = 0
         if not memory.all_held:
@@ -143,7 +148,7 @@ class Engine:
         memory.ask_hbm(now, nbytes, WEIGHT + memory.writes.weight * due // nbytes, transfer)
 
     def _store(self, _event: simpy.Event) -> None:
-        memory, transfer, op, now = self._memory, self._transfer, self._op, self._now
+        memory, transfer, op, now = self._memory, self.transfer, self._op, self._now
         touched = footprint(op, self._address, memory.piece_bytes)
         counters = memory.counters
         held, due, nbytes = touched.grains, 0, 0
@@ -175,12 +180,13 @@ class Engine:
             self._done(cycle, latency_cycles)
 
     def _rows_taken(self, _event: simpy.Event) -> None:
-        self._done(self._now + self._op.occupancy, self._transfer.latency_cycles)
+        self.transfer.stage = _ROWS
+        self._done(self._now + self._op.occupancy, self.transfer.latency_cycles)
 
     def _pass(self, now: int, port_bytes: int, l2_bytes: int) -> None:
-        self._transfer.in_l2 = True
-        self._memory.l2_channels[self.side].add(now, l2_bytes, WEIGHT, self._transfer)
-        self._port.add(now, port_bytes, self.side, self._transfer)
+        self.transfer.in_l2 = True
+        self._memory.l2_channels[self.side].add(now, l2_bytes, WEIGHT, self.transfer)
+        self._port.add(now, port_bytes, self.side, self.transfer)
 
 
 def footprint(op: Op, address: int, piece_bytes: int) -> Footprint:

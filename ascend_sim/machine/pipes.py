@@ -237,8 +237,11 @@ class TransferPipe(Pipe):
         self.free, self.taken, self.next = free, taken, index
 
     def _done(self, cycle: int, latency_cycles: int) -> None:
-        index = self.needs
+        index, block, transfer = self.needs, self.block, self._engine.transfer
         end = self.end[index] = cycle + latency_cycles
+        block.left[index] = cycle
+        block.stage[index] = transfer.stage
+        block.hbm_bytes[index] = transfer.hbm_bytes
         if end >= self.drained:
             self.drained = end
             self.last = index

@@ -13,8 +13,10 @@ from ascend_sim.machine.channel import UNIT, Channel
 from ascend_sim.machine.clock import Alarm, Clock
 from ascend_sim.machine.transfer import Transfer
 from ascend_sim.soc.timing import MemoryTiming
+from ascend_sim.timeline import Stage
 
 LOAD, STORE = range(2)
+_PORT = int(Stage.PORT)
 
 
 class PortRates:
@@ -114,4 +116,5 @@ class Port:
                 l2.watch(now, transfer)
         transfer.parts -= 1
         if not transfer.parts:
+            transfer.stage = _PORT
             transfer.done(now, transfer.latency_cycles)
