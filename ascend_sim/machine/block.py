@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
+from collections.abc import Iterator
 
 from ascend_sim.machine.costs import Op
 from ascend_sim.machine.layout import SCALAR_USER, Layout
@@ -55,7 +56,20 @@ class Block:
             takers[user](address)
 
 
-def transfers(program: CoreProgram, layout: Layout) -> list[tuple[Op, int]]:
-    """The block's GM transfers in program order, with their addresses."""
-    addresses = program.gm_addresses
-    return list(zip(layout.transfers, map(addresses.__getitem__, layout.transfer_positions), strict=True))
+class Transfers:
+    """A block's GM transfers in program order, with their addresses."""
+
+    __slots__ = ("_layout", "_program")
+
+    def __init__(self, program: CoreProgram, layout: Layout) -> None:
+        self._program = program
+        self._layout = layout
+
+    def __iter__(self) -> Iterator[tuple[Op, int]]:
+        layout, addresses = self._layout, self._program.gm_addresses
+        return zip(layout.transfers, map(addresses.__getitem__, layout.transfer_positions), strict=True)
+
+    @property
+    def bypass_l2(self) -> bool:
+        """Whether some of them do."""
+        return self._layout.bypasses_l2

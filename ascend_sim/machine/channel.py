@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
-import simpy
-
-from ascend_sim.machine.clock import Clock
+from ascend_sim.machine.clock import Alarm, Clock
 from ascend_sim.machine.transfer import Transfer
 from ascend_sim.timeline import Stage
 
@@ -22,12 +20,17 @@ WEIGHT = 64
 """The weight of an ordinary transfer."""
 
 
+NEVER = 1 << 62
+
+
 class Channel:
     """`capacity` B/cycle shared by all, at most `cap` B/cycle for one of weight `WEIGHT`. `eager`: every end is noticed
-    in its cycle; else only the ends of transfers that are watched."""
+    in its cycle; else only the ends of transfers that are watched, and of others when somebody settles.
+
+    `next_end`: the cycle in which the next transfer leaves as things stand, `NEVER` if there is none."""
 
     __slots__ = (
-        "_clock",
+        "_alarm",
         "_heap",
         "_order",
         "_rate",
@@ -40,71 +43,74 @@ class Channel:
         "cap",
         "capacity",
         "eager",
+        "next_end",
     )
 
     def __init__(self, clock: Clock, capacity: float, cap: float, eager: bool) -> None:
-        self._clock = clock
         self.capacity = int(capacity * UNIT) * WEIGHT
         self.cap = int(cap * UNIT)
         self.eager = eager
         self._stage = int(Stage.HBM if eager else Stage.L2)
+        self.next_end = NEVER
         self._weight = 0
         self._heap: list[tuple[int, int, Transfer, int]] = []
-        self._virtual = 0  # units that a transfer of weight WEIGHT has got since the beginning
-        self._since = 0  # the cycle of `_virtual`
         self._rate = self.cap
+        self._virtual = 0  # units that a transfer of weight WEIGHT has got from the beginning to cycle `_since`
+        self._since = 0
         self._order = 0
-        self._wake = -1  # the cycle for which a callback is asked, -1 if none
+        self._alarm = Alarm(clock, self._woken)
+        self._wake = -1  # the earliest cycle in which the alarm will ring, -1 if in none
         self._watched = 0  # transfers that have nothing else to wait for
 
     def add(self, now: int, nbytes: int, weight: int, transfer: Transfer) -> None:
         """Let `transfer` move `nbytes` from cycle `now` on."""
-        if self._heap:
+        if now >= self.next_end:
             self.settle(now)
-        else:
-            self._since = now
+        heap = self._heap
+        virtual = self._virtual
+        if heap:
+            virtual += (now - self._since) * self._rate
+            self._virtual = virtual
+        self._since = now
         self._order += 1
-        heappush(self._heap, (self._virtual + nbytes * UNIT, self._order, transfer, weight))
+        heappush(heap, (virtual + nbytes * UNIT, self._order, transfer, weight))
         self._weight += weight
         fair = self.capacity // self._weight
-        self._rate = fair if fair < self.cap else self.cap
+        self._rate = rate = fair if fair < self.cap else self.cap
+        self.next_end = now - (virtual - heap[0][0]) // rate
         if self.eager:
             self._set_alarm(now)
 
     def settle(self, now: int) -> None:
-        """Bring the virtual clock to `now`; transfers that end on the way leave in their cycle."""
+        """Let transfers that end up to `now` leave in their cycles."""
         heap = self._heap
         virtual, since, rate = self._virtual, self._since, self._rate
-        while heap:
-            end = since - (virtual - heap[0][0]) // rate
-            if end > now:
-                virtual += (now - since) * rate
-                break
+        end = self.next_end
+        while end <= now:
             virtual += (end - since) * rate
             since = end
-            ended = [heappop(heap)]
-            self._weight -= ended[0][3]
             while heap and heap[0][0] <= virtual:
-                ended.append(heappop(heap))
-                self._weight -= ended[-1][3]
-            if heap:
-                fair = self.capacity // self._weight
-                self._rate = rate = fair if fair < self.cap else self.cap
-            for _, _, transfer, _ in ended:
-                if not self.eager:
-                    self._unwatch(transfer)
-                transfer.parts -= 1
-                if not transfer.parts:
-                    transfer.stage = self._stage
-                    transfer.done(end, transfer.latency_cycles)
-        self._virtual = virtual
-        self._since = now
+                _, _, transfer, weight = heappop(heap)
+                self._weight -= weight
+                self._leave(end, transfer)
+            if not heap:
+                end = NEVER
+                break
+            fair = self.capacity // self._weight
+            self._rate = rate = fair if fair < self.cap else self.cap
+            end = since - (virtual - heap[0][0]) // rate
+        self._virtual, self._since, self.next_end = virtual, since, end
 
-    def _unwatch(self, transfer: Transfer) -> None:
-        transfer.in_l2 = False
-        if transfer.watched:
-            transfer.watched = False
-            self._watched -= 1
+    def _leave(self, now: int, transfer: Transfer) -> None:
+        if not self.eager:
+            transfer.in_l2 = False
+            if transfer.watched:
+                transfer.watched = False
+                self._watched -= 1
+        transfer.parts -= 1
+        if not transfer.parts:
+            transfer.stage = self._stage
+            transfer.done(now, transfer.latency_cycles)
 
     def watch(self, now: int, transfer: Transfer) -> None:
         """`transfer` now waits for this channel alone (`now` is settled): its end must be noticed in its cycle."""
@@ -113,15 +119,15 @@ class Channel:
         self._set_alarm(now)
 
     def _set_alarm(self, now: int) -> None:
-        end = now - (self._virtual - self._heap[0][0]) // self._rate
+        end = self.next_end
         if self._wake < now or end < self._wake:
             self._wake = end
-            self._clock.at(end, self._woken)
+            self._alarm.at(end)
 
-    def _woken(self, _event: simpy.Event) -> None:
-        now: int = self._clock.environment._now  # type: ignore[assignment]
+    def _woken(self, now: int) -> None:
         if now == self._wake:
             self._wake = -1
-            self.settle(now)
+            if now >= self.next_end:
+                self.settle(now)
             if self._watched or (self.eager and self._heap):
                 self._set_alarm(now)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 from ascend_sim.errors import InputError, KernelError
-from ascend_sim.machine.block import Block, transfers
+from ascend_sim.machine.block import Block, Transfers
 from ascend_sim.machine.clock import Clock
 from ascend_sim.machine.core import Core
 from ascend_sim.machine.costs import CostModel
@@ -117,13 +117,13 @@ class _Launch:
         for core in self.cores:
             core.scalar.warm = l2 == "warm" or not self.l2.empty
         if l2 == "warm":
-            self.memory.warm([transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
+            self.memory.warm([Transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
         stagger = self.timing.launch.stagger_cycles
         for core in self.cores:
             self._begin(core, self.waiting.pop(), stagger * core.number, self._late_cycles(core.number))
         for core in self.cores:
             core.advance()
-        self.clock.run()
+        self.clock.exhaust()
         if self.waiting or any(core.block is not None for core in self.cores):
             raise deadlock(self.program, self.cores)
         return self._timeline()
@@ -143,7 +143,7 @@ class _Launch:
 
     def _finished(self, core: Core, cycle: int) -> None:
         if self.waiting:
-            self.clock.at(cycle, lambda _event: self._next(core, cycle), 1 + 2 * core.number)
+            self.clock.at(cycle, lambda cycle: self._next(core, cycle), 1 + 2 * core.number)
 
     def _next(self, core: Core, cycle: int) -> None:
         if self.waiting:

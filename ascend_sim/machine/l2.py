@@ -13,7 +13,7 @@ for one piece more (22 % for rows of 2 KiB on A2).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ascend_sim.program import CopyWork
@@ -65,29 +65,50 @@ class Footprint:
         return cls(lines, sum(grains for _, grains, _, _ in lines), moved * GRAIN_BYTES, len(starts))
 
 
+Move = tuple[Footprint, int, bool]
+"""A transfer's footprint, its GM byte address, and whether it is a store."""
+
+
 class L2:
     """`capacity_bytes` of lines; values are valid bits with the dirty bits above them. `dirty_grains`: in all."""
 
-    __slots__ = ("_capacity_lines", "_lines", "dirty_grains", "displaced_lines")
+    __slots__ = ("_capacity_lines", "_lines", "_promised", "dirty_grains", "displaced_lines")
 
     def __init__(self, capacity_bytes: int) -> None:
         self._capacity_lines = max(1, capacity_bytes // LINE_BYTES)
         self._lines: OrderedDict[int, int] = OrderedDict()
+        self._promised: Callable[[], Iterable[Move]] | None = None  # taken in when somebody looks
         self.dirty_grains = 0
         self.displaced_lines = 0  # so far, clean ones as well
 
     @property
     def empty(self) -> bool:
-        return not self._lines
+        return not self._lines and self._promised is None
 
     def clear(self) -> None:
         """Forget everything, as a tool that clears L2 before a launch does."""
         self._lines.clear()
+        self._promised = None
         self.dirty_grains = 0
 
-    def hold(self, transfers: Iterable[tuple[Footprint, int, bool]]) -> bool:
-        """Take in all of `(footprint, GM byte address, is a store)` if nothing need be displaced for it; else take in
-        nothing and answer False."""
+    def hold(self, transfers: Callable[[], Iterable[Move]], most_lines: int) -> bool:
+        """Take in all transfers if nothing need be displaced for it; else take in nothing and answer False.
+
+        `most_lines`: they touch no more lines than that. Where so many fit into an empty L2 the answer needs no look at
+        the lines, and launches that are timed alone never need them: they are then worked out when somebody looks.
+        """
+        if self.empty and most_lines <= self._capacity_lines:
+            self._promised = transfers
+            return True
+        self._keep_promise()
+        return self._take_in(transfers())
+
+    def _keep_promise(self) -> None:
+        if self._promised is not None:
+            transfers, self._promised = self._promised, None
+            self._take_in(transfers())
+
+    def _take_in(self, transfers: Iterable[Move]) -> bool:
         wanted: dict[int, int] = {}
         for footprint, address, store in transfers:
             base = address // LINE_BYTES
@@ -106,6 +127,8 @@ class L2:
 
     def load(self, footprint: Footprint, address: int, allocate: bool) -> tuple[int, int]:
         """Load from GM byte `address`: `(grains that come from HBM, dirty grains displaced)`."""
+        if self._promised is not None:
+            self._keep_promise()
         lines = self._lines
         base = address // LINE_BYTES
         missing = 0
@@ -127,6 +150,8 @@ class L2:
     def store(self, footprint: Footprint, address: int, allocate: bool) -> tuple[int, int, int]:
         """Store to GM byte `address`: `(grains that L2 held, grains fetched to complete pieces, dirty grains displaced
         or sent past L2)`."""
+        if self._promised is not None:
+            self._keep_promise()
         lines = self._lines
         base = address // LINE_BYTES
         held = past = fetched = 0

@@ -23,7 +23,8 @@ class Layout:
     must have left the queue before `i` fits in, -1 if there is room anyway. `issue[i]`: scalar
     cycles of it. `stops`: positions at which the scalar unit does more than dispatch, then the number of all.
     `gm_users`: who takes each GM address, in order; `transfers`, `transfer_positions`: which transfers there are, and
-    whose address is theirs. `scalar_cycles`: what the scalar unit works in all.
+    whose address is theirs. `scalar_cycles`: what the scalar unit works in all. `bypasses_l2`: whether some transfer
+    does.
     """
 
     instrs: list[Instr]
@@ -37,6 +38,7 @@ class Layout:
     transfers: list[Op] = field(default_factory=list)
     transfer_positions: list[int] = field(default_factory=list)
     scalar_cycles: int = 0
+    bypasses_l2: bool = False
 
 
 class Layouts:
@@ -69,6 +71,7 @@ class Layouts:
                 layout.transfer_positions.append(len(layout.gm_users))
                 layout.transfers.append(op)
                 layout.gm_users.append(op.queue)
+                layout.bypasses_l2 |= op.work.l2_bypass
             elif op.kind == SCALAR_ACCESS and op.work.memory is Memory.GM:
                 layout.gm_users.append(SCALAR_USER)
         layout.stops = [i for i, op in enumerate(ops) if op.kind > LAST_QUEUED or i in order.handed_over]

@@ -9,16 +9,15 @@ launch is as slow as its tightest rate, and every byte passes every stage that i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
-import simpy
-
+from ascend_sim.machine.block import Transfers
 from ascend_sim.machine.channel import WEIGHT, Channel
 from ascend_sim.machine.clock import Alarm, Clock
 from ascend_sim.machine.costs import Op
-from ascend_sim.machine.l2 import GRAIN_BYTES, L2, LINE_BYTES, Footprint
-from ascend_sim.machine.port import LOAD, STORE, Port, PortRates
+from ascend_sim.machine.l2 import GRAIN_BYTES, L2, LINE_BYTES, Footprint, Move
+from ascend_sim.machine.port import LOAD, STORE, PortRates, port
 from ascend_sim.machine.transfer import Transfer
 from ascend_sim.machine.writeback import WriteBack
 from ascend_sim.soc.models import Soc
@@ -53,14 +52,15 @@ class Memory:
         self.counters = MemoryCounters()
         fastest = max(timing.port_load_bytes_per_cycle, timing.port_store_bytes_per_cycle)
         rates_per_aic = (soc.l2.read_bytes_per_cycle_per_aic, soc.l2.write_bytes_per_cycle_per_aic)
-        self.l2_channels = tuple(Channel(clock, rate * soc.cores.aic, fastest, eager=False) for rate in rates_per_aic)
+        read, write = (Channel(clock, rate * soc.cores.aic, fastest, eager=False) for rate in rates_per_aic)
+        self.l2_channels = (read, write)
         alone = timing.hbm_gbps_per_core * 1000 / soc.clock_mhz
         self.hbm = Channel(clock, hbm_bytes_per_cycle(soc), alone, eager=True)
         self.writes = WriteBack(
             self.hbm.capacity, round(WEIGHT * timing.hbm_write_cost_ratio), round(WEIGHT * timing.hbm_idle_write_share)
         )
         rates = PortRates(timing)
-        self.ports = [Port(clock, rates, self.l2_channels) for _ in range(cores)]
+        self.ports = [port(clock, rates, self.l2_channels) for _ in range(cores)]
 
     def displace(self, now: int, grains: int) -> int:
         """Dirty `grains` have been displaced in cycle `now`: how many bytes of them must be written now."""
@@ -74,12 +74,16 @@ class Memory:
         transfer.hbm_bytes = nbytes
         self.hbm.add(now, nbytes, weight, transfer)
 
-    def warm(self, blocks: Sequence[Sequence[tuple[Op, int]]]) -> None:
+    def warm(self, blocks: Sequence[Transfers]) -> None:
         """Leave in L2 what a launch whose blocks make these transfers leaves: one transfer of each block in turn."""
         l2, piece_bytes = self.l2, self.piece_bytes
-        steps = ((footprint(op, at, piece_bytes), at, not op.work.to_ub) for block in blocks for op, at in block)
-        kept = not any(op.work.l2_bypass for op in {op for block in blocks for op, _ in block})
-        if kept and l2.hold(steps):
+
+        def moves() -> Iterator[Move]:
+            return ((footprint(op, at, piece_bytes), at, not op.work.to_ub) for block in blocks for op, at in block)
+
+        kept = not any(block.bypass_l2 for block in blocks)
+        most_lines = sum(len(touched.lines) for touched, _, _ in moves())
+        if kept and l2.hold(moves, most_lines):
             self.all_held = True
             return
         before = l2.displaced_lines
@@ -99,12 +103,12 @@ class Engine:
     """A core's engine for loads or stores (`side`). `done(cycle, latency)`: the engine is free in `cycle`, the last
     byte has arrived `latency` cycles later; `transfer` tells of the last one."""
 
-    __slots__ = ("_address", "_alarm", "_done", "_late", "_memory", "_now", "_op", "_port", "side", "transfer")
+    __slots__ = ("_address", "_alarm", "_done", "_l2", "_lane", "_late", "_memory", "_now", "_op", "transfer")
 
     def __init__(self, memory: Memory, core: int, side: int, done: Callable[[int, int], None]) -> None:
-        self.side = side
         self._memory = memory
-        self._port = memory.ports[core]
+        self._l2 = memory.l2_channels[side]
+        self._lane = memory.ports[core][side]
         self._done = done
         self.transfer = Transfer(done)
         arrive = self._load if side == LOAD else self._store
@@ -120,12 +124,13 @@ class Engine:
         self._now = cycle
         self._alarm.at(cycle)
 
-    def _load(self, _event: simpy.Event) -> None:
-        memory, transfer, op, now = self._memory, self.transfer, self._op, self._now
-        touched = footprint(op, self._address, memory.piece_bytes)
+    def _load(self, now: int) -> None:
+        memory, transfer, op = self._memory, self.transfer, self._op
+        address = self._address
+        touched = op.footprints.get(address % LINE_BYTES) or footprint(op, address, memory.piece_bytes)
         missing = displaced = 0
         if not memory.all_held:
-            missing, displaced = memory.l2.load(touched, self._address, not op.work.l2_bypass)
+            missing, displaced = memory.l2.load(touched, address, not op.work.l2_bypass)
         counters = memory.counters
         counters.read_bytes += op.nbytes
         if not missing:
@@ -147,13 +152,14 @@ class Engine:
         due = memory.displace(now, displaced) if displaced else 0
         memory.ask_hbm(now, nbytes, WEIGHT + memory.writes.weight * due // nbytes, transfer)
 
-    def _store(self, _event: simpy.Event) -> None:
-        memory, transfer, op, now = self._memory, self.transfer, self._op, self._now
-        touched = footprint(op, self._address, memory.piece_bytes)
+    def _store(self, now: int) -> None:
+        memory, transfer, op = self._memory, self.transfer, self._op
+        address = self._address
+        touched = op.footprints.get(address % LINE_BYTES) or footprint(op, address, memory.piece_bytes)
         counters = memory.counters
         held, due, nbytes = touched.grains, 0, 0
         if not memory.all_held:
-            held, fetched, displaced = memory.l2.store(touched, self._address, not op.work.l2_bypass)
+            held, fetched, displaced = memory.l2.store(touched, address, not op.work.l2_bypass)
             due = memory.displace(now, displaced) if displaced else 0
             if fetched:
                 nbytes = fetched * GRAIN_BYTES
@@ -179,14 +185,15 @@ class Engine:
         else:
             self._done(cycle, latency_cycles)
 
-    def _rows_taken(self, _event: simpy.Event) -> None:
+    def _rows_taken(self, now: int) -> None:
         self.transfer.stage = _ROWS
-        self._done(self._now + self._op.occupancy, self.transfer.latency_cycles)
+        self._done(now, self.transfer.latency_cycles)
 
     def _pass(self, now: int, port_bytes: int, l2_bytes: int) -> None:
-        self.transfer.in_l2 = True
-        self._memory.l2_channels[self.side].add(now, l2_bytes, WEIGHT, self.transfer)
-        self._port.add(now, port_bytes, self.side, self.transfer)
+        transfer = self.transfer
+        transfer.in_l2 = True
+        self._l2.add(now, l2_bytes, WEIGHT, transfer)
+        self._lane.add(now, port_bytes, transfer)
 
 
 def footprint(op: Op, address: int, piece_bytes: int) -> Footprint:

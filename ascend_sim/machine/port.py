@@ -5,10 +5,6 @@ Rates are whole units per cycle, amounts are exact; see `channel`.
 
 from __future__ import annotations
 
-from functools import partial
-
-import simpy
-
 from ascend_sim.machine.channel import UNIT, Channel
 from ascend_sim.machine.clock import Alarm, Clock
 from ascend_sim.machine.transfer import Transfer
@@ -36,85 +32,80 @@ class PortRates:
             self.together = (half, half)
 
 
-class Port:
-    """At most one load and one store at a time; `l2` is what they go on to."""
+class Lane:
+    """A port's side for loads or for stores; takes one transfer at a time. `other` is the other side, `l2` what the
+    transfers go on to."""
 
-    __slots__ = (
-        "_alarms",
-        "_alone",
-        "_clock",
-        "_end",
-        "_l2",
-        "_left",
-        "_ring",
-        "_rings_at",
-        "_since",
-        "_together",
-        "_transfers",
-    )
+    __slots__ = ("_alarm", "_alone", "_end", "_l2", "_left", "_rings_at", "_since", "_together", "other", "transfer")
 
-    def __init__(self, clock: Clock, rates: PortRates, l2: tuple[Channel, ...]) -> None:
-        self._clock = clock
-        self._alone = rates.alone
-        self._together = rates.together
+    other: Lane
+
+    def __init__(self, clock: Clock, alone: int, together: int, l2: Channel) -> None:
+        self._alone = alone
+        self._together = together
         self._l2 = l2
-        self._transfers: list[Transfer | None] = [None, None]
-        self._left = [0, 0]  # units left in cycle `_since`
+        self._alarm = Alarm(clock, self._rung)
+        self._rings_at = -1  # the earliest cycle in which the alarm will ring, -1 if in none
+        self.transfer: Transfer | None = None
+        self._left = 0  # units left in cycle `_since`
         self._since = 0
-        self._end = [-1, -1]
-        self._ring = (partial(self._rung, LOAD), partial(self._rung, STORE))
-        self._alarms = tuple(Alarm(clock, ring) for ring in self._ring)
-        self._rings_at = [-1, -1]
+        self._end = -1  # the cycle in which none is left, as things stand
 
-    def add(self, now: int, nbytes: int, side: int, transfer: Transfer) -> None:
-        """Let `transfer` pass `nbytes` on its side (LOAD or STORE), which must be free."""
-        units = nbytes * UNIT
-        other = 1 - side
-        self._transfers[side] = transfer
-        if self._transfers[other] is None:
-            self._left[side] = units
-            self._since = now
-            self._plan(side, now - (-units // self._alone[side]))
+    def add(self, now: int, nbytes: int, transfer: Transfer) -> None:
+        """Let `transfer` pass `nbytes`; the lane must be free."""
+        self.transfer = transfer
+        self._left = left = nbytes * UNIT
+        self._since = now
+        other = self.other
+        if other.transfer is None:
+            rate = self._alone
         else:
-            self._left[other] -= self._alone[other] * (now - self._since)
-            self._left[side] = units
-            self._since = now
-            for each in (LOAD, STORE):
-                self._plan(each, now - (-self._left[each] // self._together[each]))
+            rate = self._together
+            other._share(now, other._alone, other._together)
+        self._end = end = now - (-left // rate)
+        rings_at = self._rings_at
+        if rings_at < 0 or end < rings_at:
+            self._rings_at = end
+            self._alarm.at(end)
 
-    def _plan(self, side: int, end: int) -> None:
-        """`side` ends in cycle `end` as things stand: an alarm that rings no later than that will do."""
-        self._end[side] = end
-        rings_at = self._rings_at[side]
-        if rings_at < 0:
-            self._rings_at[side] = end
-            self._alarms[side].at(end)
-        elif end < rings_at:
-            self._clock.at(end, self._ring[side])
+    def _share(self, now: int, before: int, rate: int) -> None:
+        """From now on the rate is `rate`; so far it was `before`. An alarm that rings no later than the end will do."""
+        self._left = left = self._left - before * (now - self._since)
+        self._since = now
+        self._end = end = now - (-left // rate)
+        if end < self._rings_at:
+            self._rings_at = end
+            self._alarm.at(end)
 
-    def _rung(self, side: int, _event: simpy.Event) -> None:
-        now: int = self._clock.environment._now  # type: ignore[assignment]
-        if now == self._rings_at[side]:
-            self._rings_at[side] = -1
-        transfer = self._transfers[side]
-        if transfer is None:
+    def _rung(self, now: int) -> None:
+        if now != self._rings_at:  # an earlier alarm has done this one's work
             return
-        if self._end[side] != now:
-            if self._rings_at[side] < 0:
-                self._plan(side, self._end[side])
+        end = self._end
+        if end != now:
+            self._rings_at = end
+            self._alarm.at(end)
             return
-        self._transfers[side] = None
-        other = 1 - side
-        if self._transfers[other] is not None:
-            self._left[other] -= self._together[other] * (now - self._since)
-            self._since = now
-            self._plan(other, now - (-self._left[other] // self._alone[other]))
+        self._rings_at = -1
+        transfer = self.transfer
+        assert transfer is not None
+        self.transfer = None
+        other = self.other
+        if other.transfer is not None:
+            other._share(now, other._together, other._alone)
         if transfer.in_l2:
-            l2 = self._l2[side]
-            l2.settle(now)
+            l2 = self._l2
+            if now >= l2.next_end:
+                l2.settle(now)
             if transfer.in_l2:
                 l2.watch(now, transfer)
         transfer.parts -= 1
         if not transfer.parts:
             transfer.stage = _PORT
             transfer.done(now, transfer.latency_cycles)
+
+
+def port(clock: Clock, rates: PortRates, l2: tuple[Channel, Channel]) -> tuple[Lane, Lane]:
+    """The lanes for loads and for stores of one core's port."""
+    load, store = map(Lane, (clock, clock), rates.alone, rates.together, l2)
+    load.other, store.other = store, load
+    return load, store

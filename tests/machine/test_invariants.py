@@ -181,6 +181,26 @@ def test_what_a_launch_leaves_in_l2_the_next_one_finds():
     assert kept.duration_cycles == machine.run(launched, l2="warm").duration_cycles < cold.duration_cycles
 
 
+def test_what_a_warm_launch_leaves_is_worked_out_when_the_next_one_looks():
+    soc = load("Ascend910B4", {"l2.bytes": "1 MiB"})
+    first, second = BlockBuilder(0), BlockBuilder(0)
+    for at in range(0, 3 << 18, 1 << 16):
+        first.store(at, 0, 1 << 16)
+        second.load((1 << 30) + at, 0, 1 << 16).load(at, 0, 1 << 16)
+
+    def after(l2):
+        machine = Machine(soc)
+        machine.run(program(first), l2=l2)
+        timeline = machine.run(program(second), l2="keep")
+        return timeline.memory, timeline.duration_cycles, machine.l2.dirty_grains
+
+    assert after("warm") == after("cold")
+    assert after("warm")[0].hbm_written_bytes > 0
+    machine = Machine(soc)
+    machine.run(program(first))
+    assert machine.run(program(first), l2="cold").memory.l2_write_hit_bytes == 0
+
+
 def test_loads_that_bypass_l2_are_not_kept():
     block = BlockBuilder(0).load(0, 0, 4096, bypass=True).load(0, 0, 4096, bypass=True)
     memory = Machine(load("Ascend910B4")).run(program(block)).memory
