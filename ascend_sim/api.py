@@ -149,7 +149,7 @@ def run_call(
     operator.support_on(chip.name)  # where the operator exists says more than what a device cannot simulate yet
     if compare:
         _check_compare(operator, compare, values)
-    if isinstance(repeat, bool) or repeat < 1:
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
         raise InputError(f"repeat {repeat!r}: must be a number of launches, 1 or more")
     on = Device(
         chip,

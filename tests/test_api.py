@@ -15,6 +15,7 @@ from ascend_sim.errors import InputError, TilingError, UnsupportedError
 
 ROPE = "inplace_partial_rotary_mul"
 SHAPES = {"x": (2, 8, 2, 32), "cos": (2, 8, 1, 16), "sin": (2, 8, 1, 16)}
+TIMED = {name: (shape, "float32") for name, shape in SHAPES.items()} | {"partial_slice": [8, 24], "values": False}
 
 
 def arrays(dtype=np.float32, seed=0):
@@ -131,12 +132,61 @@ def test_overrides_change_the_chip():
         ({"overrides": {"ub.size": 1}}, InputError, "Ascend910B3 has no parameter 'ub.size'"),
         ({"x": "x.npy"}, InputError, "input x: expected an array or a (shape, dtype) pair"),
         ({"l2": "hot"}, InputError, "l2 'hot': allowed are "),
+        (
+            {"launch_kind": "warm"},
+            InputError,
+            "launch_kind 'warm': allowed are 'back_to_back', 'few_launches', 'in_situ'",
+        ),
+        ({"cold_start_us": -1}, InputError, "cold_start_us -1: must be a number of microseconds, 0 or more"),
+        ({"cold_start_us": "1"}, InputError, "cold_start_us '1': must be a number of microseconds, 0 or more"),
+        ({"repeat": 0}, InputError, "repeat 0: must be a number of launches, 1 or more"),
+        ({"repeat": 1.5}, InputError, "repeat 1.5: must be a number of launches, 1 or more"),
     ],
 )
 def test_refusals(arguments, error, text):
     call = {"op": ROPE, **arrays(), "partial_slice": [0, 16], **arguments}
     with pytest.raises(error, match=re.escape(text)):
         ascend_sim.run(**call)
+
+
+@pytest.mark.parametrize("kind", ["few_launches", "in_situ"])
+def test_a_launch_that_follows_others_starts_late(kind):
+    usual = ascend_sim.run(ROPE, **TIMED)
+    late = ascend_sim.run(ROPE, **TIMED, launch_kind=kind)
+    cold_start = late.chip.require_timing().launch.cold_start
+    first, last = cold_start.late_us(kind, 0), cold_start.late_us(kind, late.tiling.block_dim - 1)
+    assert (usual.cold_start_us, late.cold_start_us) == (0.0, last)
+    assert last > first > 0
+    assert usual.duration_us + first < late.duration_us < usual.duration_us + last + 0.01
+
+
+def test_a_cold_start_of_the_callers_own_delays_every_block():
+    usual, late = (ascend_sim.run(ROPE, **TIMED, cold_start_us=us) for us in (0, 5))
+    assert late.duration_us == pytest.approx(usual.duration_us + 5, abs=0.001)
+    assert late.aiv_time_us.mean == pytest.approx(usual.aiv_time_us.mean + 5, abs=0.001)
+
+
+def test_repeated_launches_follow_back_to_back_with_a_warm_l2():
+    warm = ascend_sim.run(ROPE, **TIMED)
+    cold = ascend_sim.run(ROPE, **TIMED, l2="cold")
+    first = ascend_sim.run(ROPE, **TIMED, l2="cold", launch_kind="few_launches", repeat=3)
+    assert warm.later_us == cold.later_us == []
+    assert first.later_us == [warm.duration_us] * 2
+    assert warm.duration_us < cold.duration_us < first.duration_us
+
+
+def test_a_device_takes_the_kind_of_launch_and_a_cold_start():
+    x = np.zeros(4096, np.float32)
+    with (
+        ascend_sim.device("ascend910b", values=False) as usual,
+        ascend_sim.device("ascend910b", values=False, launch_kind="few_launches", cold_start_us=2.0) as late,
+    ):
+        double[8](x, 4096)
+    with usual:
+        double[8](x, 4096)
+    expected = 2.0 + late.soc.require_timing().launch.cold_start.late_us("few_launches", 7)
+    assert late.runs[0].cold_start_us == pytest.approx(expected)
+    assert late.runs[0].duration_us > usual.runs[0].duration_us + 2
 
 
 def test_a_chip_without_the_operator():

@@ -35,7 +35,7 @@ L2_MARGIN = 1.1
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Figures of a launch on a chip of family `soc`; `tiles` of `of` tiles per block were simulated; `bound`:
-    relative, on the duration."""
+    relative, on the duration; `hbm`: whether anything went past L2."""
 
     soc: str
     figures: Figures
@@ -44,6 +44,7 @@ class Sample:
     tiles: int
     of: int
     bound: float = 0.0
+    hbm: bool = True
 
 
 def sample(run: Run, tiles: int, core_bound: bool = False, period: int = 1, heavy: bool = False) -> Sample:
@@ -73,7 +74,16 @@ def sample(run: Run, tiles: int, core_bound: bool = False, period: int = 1, heav
 
 def _whole(run: Run, tiles: int) -> Sample:
     launch = run(tiles)
-    return Sample(launch.soc.name, figures(launch), launch.program.block_dim, launch.program.instructions, tiles, tiles)
+    memory = launch.timeline.memory
+    return Sample(
+        launch.soc.name,
+        figures(launch),
+        launch.program.block_dim,
+        launch.program.instructions,
+        tiles,
+        tiles,
+        hbm=memory.hbm_read_bytes + memory.hbm_written_bytes > 0,
+    )
 
 
 def _steady_from(probe: Launch, window: int, tiles: int) -> int:

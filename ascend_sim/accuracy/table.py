@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ascend_sim.accuracy.rows import Row
-from ascend_sim.accuracy.simulate import simulate
+from ascend_sim.accuracy.simulate import Recording, simulate
 from ascend_sim.accuracy.steady import Sample
 from ascend_sim.errors import AscendSimError
 from ascend_sim.soc import Soc
@@ -100,13 +100,23 @@ class Entry:
 
 def entry(row: Row, chip: Soc | None = None) -> Entry:
     """Simulate one row; what cannot be simulated says why."""
+    return entries_on(row, [chip])[0]
+
+
+def entries_on(row: Row, chips: Sequence[Soc | None]) -> list[Entry]:
+    """One row on several chips (None: its own variant), recorded once."""
     if row.family is None:
-        return Entry(row, None, row.reason)
-    begin = time.process_time()
-    try:
-        return Entry(row, simulate(row, chip), "", time.process_time() - begin)
-    except AscendSimError as error:
-        return Entry(row, None, f"{type(error).__name__}: {error}", time.process_time() - begin)
+        return [Entry(row, None, row.reason) for _ in chips]
+    found: list[Entry] = []
+    recording: Recording | None = None
+    for chip in chips:
+        begin = time.process_time()
+        try:
+            recording = recording or Recording(row)
+            found.append(Entry(row, simulate(row, chip, recording), "", time.process_time() - begin))
+        except AscendSimError as error:
+            found.append(Entry(row, None, f"{type(error).__name__}: {error}", time.process_time() - begin))
+    return found
 
 
 def make_table(
@@ -122,15 +132,15 @@ def make_table(
     chips = chips or {}
     workers = workers or os.cpu_count() or 1
     found: dict[tuple[Any, ...], Entry] = {}
-    unlike: dict[tuple[Any, ...], Row] = {_launch_key(row): row for row in rows}
-    work = _longest_first(row for row in unlike.values() if row.family is not None)
+    unlike: dict[tuple[Any, ...], Row] = {launch_key(row): row for row in rows}
+    work = longest_first(row for row in unlike.values() if row.family is not None)
     for ended in _simulated(work, min(workers, len(work)), chips):
-        found[_launch_key(ended.row)] = ended
+        found[launch_key(ended.row)] = ended
         done(len(found), len(work))
-    return [replace(found[_launch_key(row)], row=row) if row.family else Entry(row, None, row.reason) for row in rows]
+    return [replace(found[launch_key(row)], row=row) if row.family else Entry(row, None, row.reason) for row in rows]
 
 
-def _launch_key(row: Row) -> tuple[Any, ...]:
+def launch_key(row: Row) -> tuple[Any, ...]:
     """Rows with the same key are the same launch, measured more than once."""
     if row.family is None:
         return (row.id,)
@@ -147,7 +157,7 @@ def _simulated(rows: Sequence[Row], workers: int, chips: Mapping[str, Soc]) -> I
             yield future.result()
 
 
-def _longest_first(rows: Iterable[Row]) -> list[Row]:
+def longest_first(rows: Iterable[Row]) -> list[Row]:
     """So that no long row is left over at the end while the other processes have nothing to do."""
     rank = {family: i for i, family in enumerate(SLOWEST_FAMILIES)}
     return sorted(rows, key=lambda row: (rank.get(row.family or "", len(rank)), -row.measured_us))

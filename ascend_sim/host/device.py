@@ -81,7 +81,9 @@ class Device:
             raise InputError(f"l2 {l2!r}: allowed are 'warm', 'cold' and 'keep'")
         if launch_kind not in LAUNCH_KINDS:
             raise InputError(f"launch_kind {launch_kind!r}: allowed are {', '.join(map(repr, LAUNCH_KINDS))}")
-        if isinstance(cold_start_us, bool) or not 0 <= cold_start_us < float("inf"):
+        if isinstance(cold_start_us, bool) or not (
+            isinstance(cold_start_us, int | float) and 0 <= cold_start_us < float("inf")
+        ):
             raise InputError(f"cold_start_us {cold_start_us!r}: must be a number of microseconds, 0 or more")
         self.values = values
         self.l2: L2State = l2

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import ml_dtypes
 import numpy as np
@@ -65,6 +66,33 @@ def test_no_values_times_alone(cli):
     assert timed.code == 0
     assert timed.json["values"]["checked"] is False
     assert timed.json["duration_us"] == cli("run", OP, *SMALL, *SLICE, "--json").json["duration_us"]
+
+
+def test_launches_after_the_first_find_l2_warm_and_start_at_once(cli):
+    call = ("run", OP, *SMALL, *SLICE, "--no-values", "--l2", "cold", "--launch-kind", "few_launches", "--repeat", "3")
+    found = cli(*call, "--json").json
+    plain = cli("run", OP, *SMALL, *SLICE, "--no-values", "--json").json
+    assert found["duration_us"] > plain["duration_us"] + found["cold_start_us"] / 2
+    assert found["cold_start_us"] > plain["cold_start_us"] == 0
+    assert found["later_us"] == [plain["duration_us"]] * 2
+    out = cli(*call).out
+    assert "a cold start takes " in out
+    assert "the 2 launched after it take " in out
+
+
+def test_a_cold_start_of_the_users_own(cli):
+    usual, late = (
+        cli("run", OP, *SMALL, *SLICE, "--no-values", "--cold-start", us, "--json").json["duration_us"]
+        for us in ("0", "5")
+    )
+    assert late == pytest.approx(usual + 5, abs=0.01)
+
+
+def test_the_expected_error_stands_beside_the_duration(cli):
+    known = cli("run", OP, *SMALL, *SLICE, "--no-values")
+    assert re.search(r"expected error ±\d+ % \(from \d+ measured rows of this kind and size\)", known.out)
+    long = cli("run", OP, "--no-values", "--set", "clock_mhz=1", "--json").json["expected_error"]
+    assert (long["extrapolated"], long["text"]) == (True, "extrapolated: nothing measured is near")
 
 
 def test_set_overrides_a_chip_parameter(cli):
@@ -158,6 +186,9 @@ def test_what_kernels_print_does_not_spoil_the_json(cli, monkeypatch):
         ([OP, "-i", "x=9999999,9999999,2,32:float32", *SMALL[2:], *SLICE], "InplacePartialRotaryMul: x is (9999999, "),
         ([OP, *HUGE, *SLICE], "not enough memory: Unable to allocate "),
         ([OP, "--l2", "hot"], "--l2 'hot': allowed are "),
+        ([OP, "--launch-kind", "warm"], "--launch-kind 'warm': allowed are back_to_back, few_launches and in_situ"),
+        ([OP, "--cold-start", "-1"], "cold_start_us -1.0: must be a number of microseconds, 0 or more"),
+        ([OP, "--repeat", "0"], "repeat 0: must be a number of launches, 1 or more"),
         ([OP, "--seed", "x"], "Invalid value for '--seed': "),
         ([OP, "--save", "no/o.npz"], "cannot write the outputs to 'no/o.npz': there is no directory 'no'"),
         ([OP, "--trace", "no/t.json"], "cannot write the trace to 'no/t.json': there is no directory 'no'"),
