@@ -6,6 +6,7 @@ from ascend_sim import asc
 
 MTE2_V, V_MTE2 = asc.HardEvent.MTE2_V, asc.HardEvent.V_MTE2
 V_MTE3, MTE3_V = asc.HardEvent.V_MTE3, asc.HardEvent.MTE3_V
+MTE3_MTE2 = asc.HardEvent.MTE3_MTE2
 
 
 def hand_over(event: asc.HardEvent, event_id: int) -> None:
