@@ -23,7 +23,7 @@ class Step:
     """What a step fixes at compile time; `buffers` holds the UB addresses of x, y, z for each event id.
 
     `serial`: a tile's loads wait for the store before them. Steps 2 and 3 have a loop of their own in the sample, whose
-    text says that reading there is pure reading, and their busy times of MTE2, V and MTE3 add up to 97 % of the AIV time
+    text says that reading there is pure reading, and their busy times of MTE2, V and MTE3 add up to 97 % of AIV time
     (step 1: 139 %).
     """
 
