@@ -5,15 +5,15 @@ from types import SimpleNamespace
 from ascend_sim import asc
 from ascend_sim.host.operator import Call
 
+from ..shared.memory_arch35 import slice_in_place
+from ..shared.turns_arch35_vf import INTERLEAVE
 from ..shared.walks_arch35 import (
-    Memory,
     walk_batches_and_positions,
     walk_heads_before_positions,
     walk_one_row,
     walk_own_rows,
     walk_positions_and_heads,
 )
-from .kernel_arch35_vf import ROTATE
 
 Fields = asc.ConstExpr[SimpleNamespace]
 Address = asc.GlobalAddress
@@ -24,27 +24,27 @@ def rotary_a_and_b(x: Address, cos: Address, sin: Address, tiling: Fields, one_r
     """Templates A and B (`one_row`), and the no-op, which returns at once."""
     if tiling.sliceLength == 0:
         return
-    gm = Memory(x, cos, sin, tiling)
+    gm = slice_in_place(x, cos, sin, tiling)
     if one_row:
-        walk_one_row(gm, tiling, ROTATE)
+        walk_one_row(gm, tiling, INTERLEAVE)
     else:
-        walk_own_rows(gm, tiling, ROTATE)
+        walk_own_rows(gm, tiling, INTERLEAVE)
 
 
 @asc.jit
 def rotary_ab(x: Address, cos: Address, sin: Address, tiling: Fields) -> None:
-    walk_positions_and_heads(Memory(x, cos, sin, tiling), tiling, ROTATE)
+    walk_positions_and_heads(slice_in_place(x, cos, sin, tiling), tiling, INTERLEAVE)
 
 
 @asc.jit
 def rotary_bab(x: Address, cos: Address, sin: Address, tiling: Fields) -> None:
-    walk_batches_and_positions(Memory(x, cos, sin, tiling), tiling, ROTATE)
+    walk_batches_and_positions(slice_in_place(x, cos, sin, tiling), tiling, INTERLEAVE)
 
 
 @asc.jit
 def rotary_aba_and_ba(x: Address, cos: Address, sin: Address, tiling: Fields, shared: asc.ConstExpr[bool]) -> None:
     """Template ABA, and BA (`shared`: all batches have the same cos rows)."""
-    walk_heads_before_positions(Memory(x, cos, sin, tiling), tiling, ROTATE, shared)
+    walk_heads_before_positions(slice_in_place(x, cos, sin, tiling), tiling, INTERLEAVE, shared)
 
 
 def launch(call: Call) -> None:

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 from ascend_sim import asc
 from ascend_sim.host.operator import Call
 
+from ..shared.memory_arch35 import slice_in_place
+from ..shared.turns_back_arch35_vf import INTERLEAVE_BACK
 from ..shared.walks_arch35 import (
-    Memory,
     walk_batches_and_positions,
     walk_heads_before_positions,
     walk_one_row,
     walk_own_rows,
     walk_positions_and_heads,
 )
-from .kernel_arch35_vf import ROTATE_BACK
 
 Fields = asc.ConstExpr[SimpleNamespace]
 Address = asc.GlobalAddress
@@ -28,21 +28,21 @@ def rotary_grad_noop(dy: Address, cos: Address, sin: Address, tiling: Fields) ->
 @asc.jit
 def rotary_grad_a_and_b(dy: Address, cos: Address, sin: Address, tiling: Fields, one_row: asc.ConstExpr[bool]) -> None:
     """Templates A and B (`one_row`)."""
-    gm = Memory(dy, cos, sin, tiling)
+    gm = slice_in_place(dy, cos, sin, tiling)
     if one_row:
-        walk_one_row(gm, tiling, ROTATE_BACK)
+        walk_one_row(gm, tiling, INTERLEAVE_BACK)
     else:
-        walk_own_rows(gm, tiling, ROTATE_BACK)
+        walk_own_rows(gm, tiling, INTERLEAVE_BACK)
 
 
 @asc.jit
 def rotary_grad_ab(dy: Address, cos: Address, sin: Address, tiling: Fields) -> None:
-    walk_positions_and_heads(Memory(dy, cos, sin, tiling), tiling, ROTATE_BACK)
+    walk_positions_and_heads(slice_in_place(dy, cos, sin, tiling), tiling, INTERLEAVE_BACK)
 
 
 @asc.jit
 def rotary_grad_bab(dy: Address, cos: Address, sin: Address, tiling: Fields) -> None:
-    walk_batches_and_positions(Memory(dy, cos, sin, tiling), tiling, ROTATE_BACK)
+    walk_batches_and_positions(slice_in_place(dy, cos, sin, tiling), tiling, INTERLEAVE_BACK)
 
 
 @asc.jit
@@ -50,7 +50,7 @@ def rotary_grad_aba_and_ba(
     dy: Address, cos: Address, sin: Address, tiling: Fields, shared: asc.ConstExpr[bool]
 ) -> None:
     """Template ABA, and BA (`shared`: all batches have the same cos rows)."""
-    walk_heads_before_positions(Memory(dy, cos, sin, tiling), tiling, ROTATE_BACK, shared)
+    walk_heads_before_positions(slice_in_place(dy, cos, sin, tiling), tiling, INTERLEAVE_BACK, shared)
 
 
 def launch(call: Call) -> None:

@@ -1,8 +1,8 @@
-"""Unified buffer of the 950's in-place rotary kernels, and how tiles get into it and out of it.
+"""Unified buffer of the 950's rotary kernels, and how tiles get into it and out of it.
 
-A line is the slice of one head at one position, a cos row the cosines that belong to it. GM holds lines `full` elements
-apart, of which only `length` are moved: what lies outside the slice is never read and never written. In UB every line
-fills whole blocks of 32 B.
+A line is what is rotated of one head at one position, a cos row the cosines that belong to it. GM holds lines `full`
+elements apart, of which only `length` are moved: what lies outside the slice is never read and never written. In UB the
+parts of a line (1, 2 or 4, as the mode asks) fill whole blocks of 32 B each.
 """
 
 from typing import Any
@@ -14,32 +14,44 @@ VECIN, VECOUT = asc.TPosition.VECIN, asc.TPosition.VECOUT
 
 
 class Line:
-    """Sizes of a line of `length` elements: in elements, or in bytes where the name says so."""
+    """Sizes of a line of `length` elements: in elements, or in bytes where the name says so.
 
-    def __init__(self, dtype: asc.DataType, length: int, full: int) -> None:
+    A line in several `parts` is whole (`full` is `length`). `pitch_bytes`: lines lie farther apart in UB than they need
+    to, because others of the kernel do.
+    """
+
+    def __init__(self, dtype: asc.DataType, length: int, full: int, parts: int = 1, pitch_bytes: int = 0) -> None:
         self.dtype = dtype
         self.itemsize = dtype.sizeof()
         self.length = length
         self.full = full
-        self.nbytes = length * self.itemsize
+        self.parts = parts
+        self.part_bytes = length * self.itemsize // parts
         self.gap_bytes = (full - length) * self.itemsize
-        self.pitch_bytes = -(-self.nbytes // BLOCK_BYTES) * BLOCK_BYTES
+        natural = -(-self.part_bytes // BLOCK_BYTES) * BLOCK_BYTES * parts
+        self.pitch_bytes = max(pitch_bytes, natural)
+        self.gap_blocks = (self.pitch_bytes - natural) // BLOCK_BYTES
         self.pitch = self.pitch_bytes // self.itemsize
 
 
 class Buffers:
-    """Queues of one core: `lines` lines of x and of the result, two buffers each, `rows` rows of cos and of sin."""
+    """Queues of one core: `lines` lines of x and of the result, two buffers each, `rows` rows of cos and of sin.
 
-    def __init__(self, x: Line, cos: Line, lines: int, rows: int, cos_buffers: int, depth: int) -> None:
-        self.line, self.row = x, cos
-        pipe = asc.TPipe()
+    `x`, `y` and `cos` are the lines of input, result and tables.
+    """
+
+    def __init__(
+        self, pipe: asc.TPipe, x: Line, y: Line, cos: Line, lines: int, rows: int, cos_buffers: int, depth: int
+    ) -> None:
+        self.line, self.result, self.row = x, y, cos
         self.x, self.y = asc.TQue(VECIN, depth), asc.TQue(VECOUT, depth)
         cos_depth = min(depth, cos_buffers)
         self.cos, self.sin = asc.TQue(VECIN, cos_depth), asc.TQue(VECIN, cos_depth)
-        pipe.init_buffer(self.x, 2, lines * x.pitch_bytes)
+        line_bytes = max(x.pitch_bytes, y.pitch_bytes)
+        pipe.init_buffer(self.x, 2, lines * line_bytes)
         pipe.init_buffer(self.cos, cos_buffers, rows * cos.pitch_bytes)
         pipe.init_buffer(self.sin, cos_buffers, rows * cos.pitch_bytes)
-        pipe.init_buffer(self.y, 2, lines * x.pitch_bytes)
+        pipe.init_buffer(self.y, 2, lines * line_bytes)
 
 
 class Loops:
@@ -70,8 +82,12 @@ Params = tuple[asc.DataCopyExtParams, asc.DataCopyPadExtParams]
 
 def lines_in(lines: int, line: Line) -> Params:
     """`lines` lines from GM; the padding of a line in UB keeps what was there."""
-    params = asc.DataCopyExtParams(lines, line.nbytes, line.gap_bytes, 0)
+    params = asc.DataCopyExtParams(lines * line.parts, line.part_bytes, line.gap_bytes, line.gap_blocks)
     return params, asc.DataCopyPadExtParams(line.dtype, False, 0, 0, 0)
+
+
+def lines_out(lines: int, line: Line) -> asc.DataCopyExtParams:
+    return asc.DataCopyExtParams(lines * line.parts, line.part_bytes, line.gap_blocks, line.gap_bytes)
 
 
 @asc.jit
@@ -121,7 +137,7 @@ def copy_in_both_looped(
 @asc.jit
 def copy_out(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Line) -> None:
     tile = queue.deque(line.dtype)
-    asc.data_copy_pad(gm, tile, asc.DataCopyExtParams(lines, line.nbytes, 0, line.gap_bytes))
+    asc.data_copy_pad(gm, tile, lines_out(lines, line))
     queue.free_tensor(tile)
 
 
@@ -129,7 +145,7 @@ def copy_out(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Line) -> N
 def copy_out_looped(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Line, loops: Loops) -> None:
     tile = queue.deque(line.dtype)
     asc.set_loop_mode_para(loops.to_gm(line.itemsize), asc.DataCopyMVType.UB_TO_OUT)
-    asc.data_copy_pad(gm, tile, asc.DataCopyExtParams(lines, line.nbytes, 0, line.gap_bytes))
+    asc.data_copy_pad(gm, tile, lines_out(lines, line))
     asc.reset_loop_mode_para(asc.DataCopyMVType.UB_TO_OUT)
     queue.free_tensor(tile)
 
@@ -137,9 +153,9 @@ def copy_out_looped(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Lin
 @asc.jit
 def turn_lines(ub: Buffers, vf: Any, cos: asc.LocalTensor, sin: asc.LocalTensor, positions: int, heads: int) -> None:
     """A tile [positions][heads] of lines, a cos row per position."""
-    line, row = ub.line, ub.row
+    line = ub.line
     x, y = ub.x.deque(line.dtype), ub.y.alloc_tensor(line.dtype)
-    vf(y, x, cos, sin, positions, heads, line.length, line.pitch, row.pitch)
+    vf(y, x, cos, sin, positions, heads, line.length, (ub.result.pitch, line.pitch, ub.row.pitch))
     ub.x.free_tensor(x)
     ub.y.enque(y)
 
@@ -154,7 +170,7 @@ def turn_batches(
     x_steps: tuple[int, int, int],
     cos_steps: tuple[int, int],
 ) -> None:
-    """A tile [batches][heads][positions] = `sizes` of lines, `x_steps` elements apart in UB.
+    """A tile [batches][heads][positions] = `sizes` of lines, `x_steps` elements apart in UB, the result's too.
 
     `cos_steps`: from a cos row to that of the next batch (0: all batches share it) and to that of the next position.
     """

@@ -1,8 +1,7 @@
-"""How the kernels of the 950's in-place rotary operators walk over x: one function per template of the host tiling.
+"""How the kernels of the 950's rotary operators walk over x: one function per template of the host tiling.
 
-x, cos and sin are flat memory. `tiling` has the fields of the tiling struct (b, s, n, d and sliceStart, sliceLength in
-elements). Everything is double-buffered, so that MTE2 fetches the next tile while V turns this one and MTE3 writes the
-one before. The `VectorFunctions` do the turning: forward or back.
+`tiling` has the fields of the tiling struct (b, s, n, ...). Everything is double-buffered, so that MTE2 fetches the
+next tile while V turns this one and MTE3 writes the one before. The `VectorFunctions` do the turning: forward or back.
 """
 
 from dataclasses import dataclass
@@ -11,9 +10,9 @@ from typing import Any
 
 from ascend_sim import asc
 
+from .memory_arch35 import Memory
 from .tiles_arch35 import (
     Buffers,
-    Line,
     Loops,
     copy_in,
     copy_in_both,
@@ -35,21 +34,6 @@ class VectorFunctions:
     depth: int
 
 
-class Memory:
-    """The three tensors in GM and the sizes of their lines."""
-
-    def __init__(
-        self, x: asc.GlobalAddress, cos: asc.GlobalAddress, sin: asc.GlobalAddress, tiling: SimpleNamespace
-    ) -> None:
-        length = tiling.sliceLength
-        self.line = Line(x.dtype, length, tiling.d)
-        self.row = Line(cos.dtype, length, length)
-        self.x, self.cos, self.sin = asc.GlobalTensor(), asc.GlobalTensor(), asc.GlobalTensor()
-        self.x.set_global_buffer(x + tiling.sliceStart)
-        self.cos.set_global_buffer(cos)
-        self.sin.set_global_buffer(sin)
-
-
 def smaller(a: int, b: int) -> int:
     return min(a, b)
 
@@ -66,17 +50,17 @@ def walk_own_rows(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> N
     first = core_index() * tiling.blockFactorB
     count = smaller(tiling.blockFactorB, tiling.b - first)
     line, row, step = gm.line, gm.row, tiling.ubFactorB
-    ub = Buffers(line, row, step, step, 2, vf.depth)
+    ub = gm.buffers(step, step, vf.depth)
     x_steps = (step * line.pitch, step * line.pitch, line.pitch)
     for at in range(0, count, step):
         lines = smaller(step, count - at)
         rows = (first + at) * row.length
         copy_in_both(ub.cos, gm.cos[rows], ub.sin, gm.sin[rows], lines, row)
         cos, sin = ub.cos.deque(row.dtype), ub.sin.deque(row.dtype)
-        tile = gm.x[(first + at) * line.full]
-        copy_in(ub.x, tile, lines, line)
+        tile = (first + at) * line.full
+        copy_in(ub.x, gm.x[tile], lines, line)
         turn_batches(ub, vf.batches, cos, sin, (1, 1, lines), x_steps, (step * row.pitch, row.pitch))
-        copy_out(ub.y, tile, lines, line)
+        copy_out(ub.y, gm.y[tile], lines, gm.result)
         ub.cos.free_tensor(cos)
         ub.sin.free_tensor(sin)
 
@@ -87,15 +71,15 @@ def walk_one_row(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> No
     first = core_index() * tiling.blockFactorB
     count = smaller(tiling.blockFactorB, tiling.b - first)
     line, row, step = gm.line, gm.row, tiling.ubFactorB
-    ub = Buffers(line, row, step, 1, 1, vf.depth)
+    ub = gm.buffers(step, 1, vf.depth, cos_buffers=1)
     copy_in_both(ub.cos, gm.cos, ub.sin, gm.sin, 1, row)
     cos, sin = ub.cos.deque(row.dtype), ub.sin.deque(row.dtype)
     for at in range(0, count, step):
         lines = smaller(step, count - at)
-        tile = gm.x[(first + at) * line.full]
-        copy_in(ub.x, tile, lines, line)
+        tile = (first + at) * line.full
+        copy_in(ub.x, gm.x[tile], lines, line)
         turn_lines(ub, vf.lines, cos, sin, 1, lines)
-        copy_out(ub.y, tile, lines, line)
+        copy_out(ub.y, gm.y[tile], lines, gm.result)
     ub.cos.free_tensor(cos)
     ub.sin.free_tensor(sin)
 
@@ -109,7 +93,7 @@ def walk_positions_and_heads(gm: Memory, tiling: SimpleNamespace, vf: VectorFunc
     heads = tiling.blockTailN if at_n == tiling.blockNumN - 1 else tiling.blockFactorN
     first, first_head = at_bs * tiling.blockFactorBS, at_n * tiling.blockFactorN
     line, row, step_bs, step_n = gm.line, gm.row, tiling.ubFactorBS, tiling.ubFactorN
-    ub = Buffers(line, row, step_bs * step_n, step_bs, 2, vf.depth)
+    ub = gm.buffers(step_bs * step_n, step_bs, vf.depth)
     for at in range(0, positions, step_bs):
         count = smaller(step_bs, positions - at)
         rows = (first + at) * row.length
@@ -119,10 +103,10 @@ def walk_positions_and_heads(gm: Memory, tiling: SimpleNamespace, vf: VectorFunc
         sin = ub.sin.deque(row.dtype)
         for head in range(0, heads, step_n):
             here = smaller(step_n, heads - head)  # all heads, or count is 1: the tile's lines are neighbours in GM
-            tile = gm.x[((first + at) * tiling.n + first_head + head) * line.full]
-            copy_in(ub.x, tile, count * here, line)
+            tile = ((first + at) * tiling.n + first_head + head) * line.full
+            copy_in(ub.x, gm.x[tile], count * here, line)
             turn_lines(ub, vf.lines, cos, sin, count, here)
-            copy_out(ub.y, tile, count * here, line)
+            copy_out(ub.y, gm.y[tile], count * here, gm.result)
         ub.cos.free_tensor(cos)
         ub.sin.free_tensor(sin)
 
@@ -139,7 +123,7 @@ def walk_batches_and_positions(gm: Memory, tiling: SimpleNamespace, vf: VectorFu
     """Template BAB: x is [B][S][N], a cos row per position that all batches share, and fetch anew."""
     first_b, batches, first_s, positions = share_of_grid(tiling)
     line, row, step_s, step_n = gm.line, gm.row, tiling.ubFactorS, tiling.ubFactorN
-    ub = Buffers(line, row, step_s * step_n, step_s, 2, vf.depth)
+    ub = gm.buffers(step_s * step_n, step_s, vf.depth)
     for b in range(first_b, first_b + batches):
         for at in range(first_s, first_s + positions, step_s):
             count = smaller(step_s, first_s + positions - at)
@@ -148,10 +132,10 @@ def walk_batches_and_positions(gm: Memory, tiling: SimpleNamespace, vf: VectorFu
             sin, cos = ub.sin.deque(row.dtype), ub.cos.deque(row.dtype)
             for chunk in range(tiling.ubLoopNumN):
                 heads = step_n if chunk < tiling.ubLoopNumN - 1 else tiling.ubTailFactorN
-                tile = gm.x[((b * tiling.s + at) * tiling.n + chunk * step_n) * line.full]
-                copy_in(ub.x, tile, count * heads, line)
+                tile = ((b * tiling.s + at) * tiling.n + chunk * step_n) * line.full
+                copy_in(ub.x, gm.x[tile], count * heads, line)
                 turn_lines(ub, vf.lines, cos, sin, count, heads)
-                copy_out(ub.y, tile, count * heads, line)
+                copy_out(ub.y, gm.y[tile], count * heads, gm.result)
             ub.sin.free_tensor(sin)
             ub.cos.free_tensor(cos)
 
@@ -163,9 +147,8 @@ def walk_heads_before_positions(gm: Memory, tiling: SimpleNamespace, vf: VectorF
     One copy in loop mode moves a tile [batches][heads][positions]; lines lie in UB as they would in a full tile.
     """
     first_b, batches, first_s, positions = share_of_grid(tiling)
-    line, row = gm.line, gm.row
     step_b, step_s, step_n = tiling.ubFactorB, tiling.ubFactorS, tiling.ubFactorN
-    ub = Buffers(line, row, step_b * step_s * step_n, step_s if shared else step_b * step_s, 2, vf.depth)
+    ub = gm.buffers(step_b * step_s * step_n, step_s if shared else step_b * step_s, vf.depth)
     for at in range(first_s, first_s + positions, step_s):
         count = smaller(step_s, first_s + positions - at)
         if shared:
@@ -215,7 +198,7 @@ def turn_tile(
     loops = Loops(
         heads, batches, tiling.s * line.full, x_steps[1], tiling.n * tiling.s * line.full, x_steps[0]
     )  # fmt: skip
-    tile = gm.x[((b * tiling.n + head) * tiling.s + at) * line.full]
-    copy_in_looped(ub.x, tile, positions, line, loops)
+    tile = ((b * tiling.n + head) * tiling.s + at) * line.full
+    copy_in_looped(ub.x, gm.x[tile], positions, line, loops)
     turn_batches(ub, vf.batches, *tables, sizes, x_steps, cos_steps)
-    copy_out_looped(ub.y, tile, positions, line, loops)
+    copy_out_looped(ub.y, gm.y[tile], positions, gm.result, loops)

@@ -218,23 +218,25 @@ def _share_bytes(first: Footprint, second: Footprint) -> bool:
     return bool(np.isin(second.bytes_of(), first.bytes_of()).any())
 
 
-def regions_of(prints: Sequence[Footprint], ub_bytes: int) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+def regions_of(prints: Sequence[Footprint]) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
     """Exact bytes that the call reads (before it has written them itself) and writes."""
-    read = np.zeros(ub_bytes, np.bool_)
-    written = np.zeros(ub_bytes, np.bool_)
+    low = min((footprint.low for footprint in prints), default=0)
+    high = max((footprint.high for footprint in prints), default=0)
+    read = np.zeros(high - low, np.bool_)
+    written = np.zeros(high - low, np.bool_)
     for footprint in prints:
-        touched = footprint.bytes_of()
+        touched = footprint.bytes_of() - low
         if footprint.is_store:
             written[touched] = True
         else:
             read[touched[~written[touched]]] = True
-    return _runs(read), _runs(written)
+    return _runs(read, low), _runs(written, low)
 
 
-def _runs(flags: npt.NDArray[np.bool_]) -> tuple[Region, ...]:
-    """The set bytes as regions: equal runs at an even pitch become one."""
+def _runs(flags: npt.NDArray[np.bool_], low: int) -> tuple[Region, ...]:
+    """The set bytes (the first is `low`) as regions: equal runs at an even pitch become one."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.view(np.int8), [0]])))
-    starts, lengths = edges[::2], edges[1::2] - edges[::2]
+    starts, lengths = edges[::2] + low, edges[1::2] - edges[::2]
     found: list[Region] = []
     index = 0
     while index < len(starts):

@@ -9,13 +9,15 @@ from ascend_sim.asc.reg.registers import MASK_REGISTERS, REGISTERS
 from ascend_sim.asc.reg.trace import Body, Loop, Node
 
 Items = Sequence[Loop | Node]
+Most = dict[str, tuple[int, Node | None]]  # by kind of register: how many at once, and at which instruction
 
 
 def check_registers(body: Body) -> None:
     """Refuse a body that needs more registers than there are, or reads one that nothing has written."""
     _check_written(body.items, set())
-    most: dict[str, tuple[int, Node | None]] = {"v": (0, None), "p": (0, None)}
-    _live_before(body.items, frozenset(), body, most)
+    most: Most = {"v": (0, None), "p": (0, None)}
+    masks = frozenset(slot for slot, kind in enumerate(body.kinds) if kind == "p")
+    _live_before(body.items, frozenset(), masks, most)
     for kind, limit, name in (("v", REGISTERS, "vector"), ("p", MASK_REGISTERS, "mask")):
         count, node = most[kind]
         if count > limit:
@@ -37,25 +39,23 @@ def _check_written(items: Items, written: set[int]) -> None:
         written.update(item.writes)
 
 
-def _live_before(
-    items: Items, after: frozenset[int], body: Body, most: dict[str, tuple[int, Node | None]]
-) -> frozenset[int]:
+def _live_before(items: Items, after: frozenset[int], masks: frozenset[int], most: Most) -> frozenset[int]:
     """The slots whose values are needed in front of `items`, when those of `after` are needed behind."""
     live = after
     for item in reversed(items):
         if isinstance(item, Loop):
-            first = _live_before(item.items, live, body, most)
-            live = _live_before(item.items, live | first, body, most)
+            first = _live_before(item.items, live, masks, most)
+            live = _live_before(item.items, live | first, masks, most)
             continue
-        _count(live | set(item.writes), item, body, most)
-        live = (live - set(item.writes)) | set(item.reads)
-        _count(live, item, body, most)
+        _count(live.union(item.writes), item, masks, most)
+        live = live.difference(item.writes).union(item.reads)
+        _count(live, item, masks, most)
     return live
 
 
-def _count(live: frozenset[int] | set[int], node: Node, body: Body, most: dict[str, tuple[int, Node | None]]) -> None:
-    for kind in ("v", "p"):
-        count = sum(body.kinds[slot] == kind for slot in live)
+def _count(live: frozenset[int], node: Node, masks: frozenset[int], most: Most) -> None:
+    of_masks = len(live & masks)
+    for kind, count in (("p", of_masks), ("v", len(live) - of_masks)):
         if count > most[kind][0]:
             most[kind] = (count, node)
 

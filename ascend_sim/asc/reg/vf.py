@@ -130,7 +130,7 @@ class VectorFunction:
         if rec.values:
             serial = frozenset(carried_loops(body.items) | conflicting_loops(prints))
             run = Engine(body.items, len(body.kinds), serial, rec.ub).run
-        return Made(work_of(body), *regions_of(prints, rec.ub_bytes), run)
+        return Made(work_of(body), *regions_of(prints), run)
 
     def _trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Body:
         """Run the function once with pointers for tensors."""

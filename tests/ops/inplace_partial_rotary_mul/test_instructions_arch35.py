@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.in_place_arch35 import Bench, work_of_block
+from helpers.in_place_arch35 import Bench
+from helpers.runs_arch35 import counts, work_of_block
 
 from ascend_sim.host.registry import operator_named
-from ascend_sim.program import CopyWork, Program, VfInstr, VfLoop, VfWork
+from ascend_sim.program import CopyWork, Program, VfWork
 
 FP16, FP32 = (np.float16, np.float16), (np.float32, np.float32)
 BENCH = Bench(operator_named("inplace_partial_rotary_mul"), {"fp16": FP16, "fp32": FP32})
@@ -50,17 +51,6 @@ def test_order_of_copies_and_vector_functions(layout: str, x: tuple[int, ...], u
     inputs = BENCH.inputs(layout, FP16, 70, x)
     tiling, program = BENCH.run(inputs, cores=1, ub_bytes=ub_bytes, values=False)
     assert (tiling.path, letters(program, inputs)) == (layout, wanted)
-
-
-def counts(body: tuple[VfInstr | VfLoop, ...], times: int = 1) -> Counter[str]:
-    """How often each register instruction runs."""
-    found: Counter[str] = Counter()
-    for item in body:
-        if isinstance(item, VfLoop):
-            found += counts(item.body, times * item.trips)
-        else:
-            found[item.name] += times
-    return found
 
 
 def vector_functions(layout: str, dtypes: tuple[Any, Any], length: int) -> list[Any]:

@@ -6,22 +6,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from helpers.in_place_arch35 import Bench, work_of_block
+from helpers.in_place_arch35 import Bench
+from helpers.runs_arch35 import counts, work_of_block
 
 from ascend_sim.host.registry import operator_named
-from ascend_sim.program import VfInstr, VfLoop, VfWork
+from ascend_sim.program import VfWork
 
 BENCH = Bench(operator_named("inplace_partial_rotary_mul_grad"), {})
-
-
-def counts(body: tuple[VfInstr | VfLoop, ...], times: int = 1) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for item in body:
-        if isinstance(item, VfLoop):
-            found += counts(item.body, times * item.trips)
-        else:
-            found[item.name] += times
-    return found
 
 
 @pytest.mark.parametrize("layout", ["A", "B", "ABA"])
