@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ascend_sim.frontends.pypto.dtypes import DataType, TileOpFormat
-from ascend_sim.frontends.pypto.errors import PyptoTypeError, PyptoValueError
-from ascend_sim.frontends.pypto.graph import Node
+from ascend_sim.frontends.pypto.errors import PyptoTypeError, PyptoValueError, shown
+from ascend_sim.frontends.pypto.graph import ALIASES, Node
 from ascend_sim.frontends.pypto.symbols import Scalar, SymbolicScalar, key_of, minimum
 from ascend_sim.frontends.pypto.tensor import Tensor, elements
 from ascend_sim.frontends.pypto.trace import MAX_ELEMENTS, current
@@ -30,7 +30,7 @@ def operand(op: str, name: str, value: Any, allowed: Sequence[DataType] | None =
     `whole`: every size must be known when the kernel is written, because the operation computes on all of it.
     """
     if not isinstance(value, Tensor):
-        raise PyptoTypeError(f"{op}: {name} is {value!r}, a {type(value).__name__}; it must be a Tensor")
+        raise PyptoTypeError(f"{op}: {name} is {shown(value)}; it must be a Tensor")
     node = value.read(op)
     if value.format is not TileOpFormat.TILEOP_ND:
         raise PyptoTypeError(f"{op}: {name} has format {value.format.name}; allowed is TILEOP_ND")
@@ -56,6 +56,19 @@ def check_whole(op: str, name: str, node: Node) -> None:
             raise PyptoValueError(f"{op}: dim {axis} of {name} ({node.name}) is {size}; empty tensors are not allowed")
     if elements(node.shape) > MAX_ELEMENTS:
         raise PyptoValueError(f"{op}: {name} has {elements(node.shape)} elements; at most {MAX_ELEMENTS}")
+
+
+def solid(node: Node) -> Node:
+    """The node, copied if it repeats one element along its last dim: reductions and the like read it from memory."""
+    if not _repeats(node):
+        return node
+    return current("expand_clone").node("copy", (node,), node.shape, node.dtype, valid=node.valid)
+
+
+def _repeats(node: Node) -> bool:
+    if node.op == "expand" and key_of(node.inputs[0].shape[-1]) != key_of(node.shape[-1]):
+        return True
+    return node.op in ALIASES and not node.inputs[0].is_global and _repeats(node.inputs[0])
 
 
 def same_dtype(op: str, nodes: Sequence[Node]) -> DataType:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ascend_sim.frontends.pypto import checks
 from ascend_sim.frontends.pypto.dtypes import CastMode, DataType, PrecisionType, SaturationMode
-from ascend_sim.frontends.pypto.errors import PyptoTypeError
+from ascend_sim.frontends.pypto.errors import PyptoTypeError, PyptoValueError, shown
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.tensor import Tensor, operation
 from ascend_sim.frontends.pypto.trace import current
@@ -28,7 +30,8 @@ def widened(node: Node) -> Node:
     """bfloat16 as float32: 2201 has no bfloat16 arithmetic."""
     if node.dtype is not BF16:
         return node
-    return current("cast").node(
+    known = current("cast").count
+    found = current("cast").node(
         "cast",
         (node,),
         node.shape,
@@ -37,6 +40,18 @@ def widened(node: Node) -> Node:
         attrs={"mode": RoundMode.CAST_NONE, "saturates": False},
         name=f"{node.name}_fp32",
     )
+    found.hidden = found.hidden or current("cast").count > known  # a cast of the user's may serve
+    return found
+
+
+def through_half(node: Node, moved: Callable[[Node], Node]) -> Node:
+    """`moved(node)`; 8 bit elements go as float16, which holds them all: the instructions that move single elements
+    have 16 and 32 bits.
+    """
+    if node.dtype.itemsize > 1:
+        return moved(node)
+    wide = cast_node(node, DataType.DT_FP16, RoundMode.CAST_NONE)
+    return cast_node(moved(wide), node.dtype, RoundMode.CAST_RINT)
 
 
 def compute(op: str, kind: str, nodes: Sequence[Node], **attrs: Any) -> Tensor:
@@ -49,6 +64,7 @@ def compute(op: str, kind: str, nodes: Sequence[Node], **attrs: Any) -> Tensor:
     valid = checks.common_valid(shape, inputs)
     result = trace.node(kind, inputs, shape, inputs[0].dtype, valid=valid, attrs=attrs, label=op)
     if dtype is BF16:
+        result.hidden = True
         result = cast_node(result, BF16, RoundMode.CAST_RINT)
     return Tensor.of(result)
 
@@ -56,8 +72,10 @@ def compute(op: str, kind: str, nodes: Sequence[Node], **attrs: Any) -> Tensor:
 def _with_scalar(op: str, kind: str, value: Any, scalar: Any, allowed: Sequence[DataType]) -> Tensor:
     """Tensor and number: an integer serves a float tensor, a float does not serve an integer tensor."""
     node = checks.operand(op, "input", value, allowed)
+    if isinstance(scalar, np.floating | np.integer):
+        scalar = scalar.item()
     if isinstance(scalar, bool) or not isinstance(scalar, int | float):
-        raise PyptoTypeError(f"{op}: other is {scalar!r}; it must be a Tensor, an int or a float")
+        raise PyptoTypeError(f"{op}: other is {shown(scalar)}; it must be a Tensor, an int or a float")
     if isinstance(scalar, float) and not node.dtype.is_float:
         raise PyptoTypeError(
             f"{op}: {node.name} is {node.dtype.name} and other is {scalar!r}; an integer tensor takes integers only"
@@ -83,7 +101,7 @@ def add(input: Tensor, other: Operand) -> Tensor:  # noqa: A002 - PyPTO's own na
 @operation
 def sub(input: Tensor, other: Operand) -> Tensor:  # noqa: A002
     """input - other; the operands broadcast."""
-    if not isinstance(other, Tensor) and isinstance(other, int | float):
+    if isinstance(other, int | float | np.floating | np.integer):
         return _with_scalar("sub", "adds", input, -other if not isinstance(other, bool) else other, checks.ARITHMETIC)
     return _binary("sub", "sub", "adds", input, other, checks.ARITHMETIC)
 
@@ -126,6 +144,27 @@ def reverse_div(input: Tensor, other: Operand) -> Tensor:  # noqa: A002
     """other / input, for `number / tensor`."""
     node = _as_float(checks.operand("div", "input", input, checks.ARITHMETIC))
     return _with_scalar("div", "rdivs", Tensor.of(node), other, checks.FLOATS)
+
+
+@operation
+def axpy_(y: Tensor, x: Tensor, alpha: float = 1.0) -> Tensor:
+    """y becomes y + alpha * x, rounded once; x broadcasts to y's shape. A parameter of the kernel is written to."""
+    node = checks.operand("axpy_", "y", y, checks.FLOATS)
+    scaled = checks.operand("axpy_", "x", x, checks.FLOATS)
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
+        raise PyptoTypeError(f"axpy_: alpha is {alpha!r}; it must be an int or a float")
+    if node.dtype is not scaled.dtype and (node.dtype, scaled.dtype) != (FP32, DataType.DT_FP16):
+        raise PyptoTypeError(
+            f"axpy_: y is {node.dtype.name} and x {scaled.dtype.name}; allowed are equal types, and DT_FP32 with a "
+            "DT_FP16 x"
+        )
+    if scaled.rank != node.rank or checks.broadcast("axpy_", [node, scaled]) != node.shape:
+        raise PyptoValueError(
+            f"axpy_: y is {list(node.shape)} and x {list(scaled.shape)}; x broadcasts to y, y does not broadcast"
+        )
+    result = compute("axpy_", "axpy", [node, scaled], scalar=float(alpha))
+    y.become(result)
+    return y
 
 
 @operation
@@ -190,15 +229,16 @@ def cast(
     satmode: SaturationMode = SaturationMode.OFF,
 ) -> Tensor:
     """input in another element type. A mode that the conversion does not have falls back to its default, as in PyPTO:
-    truncation from floats to integers, else to nearest even.
+    truncation from floats to integers, else to nearest even. What an integer type cannot hold keeps its low bits, or is
+    clamped with SaturationMode.ON.
     """
     node = checks.operand("cast", "input", input)
     if not isinstance(dtype, DataType):
         raise PyptoTypeError(f"cast: dtype is {dtype!r}; it must be a DataType such as pypto.DT_FP32")
     if not isinstance(mode, CastMode) or not isinstance(satmode, SaturationMode):
         raise PyptoTypeError(f"cast: mode {mode!r} and satmode {satmode!r} must be a CastMode and a SaturationMode")
-    if node.dtype is dtype:
-        return input
+    if node.dtype is dtype and (dtype is not FP32 or mode is CastMode.CAST_NONE):
+        return input  # float32 to float32 under a mode rounds to whole numbers
     pair = (dtype.asc, node.dtype.asc)
     allowed = MODES["2201"].get(pair)
     if allowed is None:
@@ -208,7 +248,9 @@ def cast(
             f"{texts}"
         )
     current("cast").need_tile("cast", node.rank)
-    return Tensor.of(cast_node(node, dtype, _round_mode(node.dtype, dtype, mode, allowed), satmode.value == 1))
+    result = cast_node(node, dtype, _round_mode(node.dtype, dtype, mode, allowed), satmode.value == 1)
+    result.hidden = False
+    return Tensor.of(result)
 
 
 def _round_mode(source: DataType, target: DataType, mode: CastMode, allowed: Sequence[RoundMode]) -> RoundMode:

@@ -7,7 +7,19 @@ that fits, so that `except ValueError` works.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ascend_sim.errors import AscendSimError
+
+_LONGEST = 60  # characters of a value in an error
+
+
+def shown(value: Any) -> str:
+    """A value as errors show it: arrays by shape and type, long texts cut."""
+    if hasattr(value, "shape") and hasattr(value, "dtype") and type(value).__module__.split(".")[0] != "ascend_sim":
+        return f"an array {list(value.shape)} of {value.dtype}"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 class PyptoError(AscendSimError):
@@ -40,6 +52,10 @@ class FeTypeError(FeError, TypeError):
 
 
 class FeValueError(FeError, ValueError):
+    pass
+
+
+class FeAttributeError(FeError, AttributeError):
     pass
 
 

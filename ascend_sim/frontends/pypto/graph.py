@@ -24,7 +24,8 @@ class Node:
 
     `shape` is whole numbers, except for op "input" (a tensor in global memory), whose dims may be symbolic. `valid` is
     how much of each dim holds data. `tile` is the vector tile shape that was set when the operation was called.
-    `order` is (position in its loop body, unrolled copy of the body).
+    `order` is (position in its loop body, unrolled copy of the body). `hidden`: no tensor of the user's, but float32
+    that an operation on bfloat16 computes in.
     """
 
     uid: int
@@ -38,6 +39,7 @@ class Node:
     name: str
     site: Site
     order: tuple[int, int] = (0, 0)
+    hidden: bool = False
 
     @property
     def rank(self) -> int:

@@ -29,7 +29,7 @@ class JitKernel:
         functools.update_wrapper(self, function)
         self.function = function
         self.name = function.__name__
-        check_options(self.name, groups)
+        check_options(f"kernel {self.name!r}", groups)
         self.options = dict(groups)
         self.signature = Signature(function, user_frame().f_locals)
         self._traces: dict[Any, Trace] = {}
@@ -155,5 +155,5 @@ def jit(function: Callable[..., Any] | None = None, /, **groups: Any) -> Any:
             raise FeTypeError(f"pypto.frontend.jit has no option {group!r}; there are {', '.join(known)}")
     if function is not None:
         return JitKernel(function, groups)
-    check_options("jit", groups)
+    check_options("pypto.frontend.jit", groups)
     return lambda wrapped: JitKernel(wrapped, groups)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ascend_sim.frontends.pypto.errors import FeTypeError, PyptoTypeError, PyptoValueError
+from ascend_sim.frontends.pypto.errors import FeValueError, PyptoTypeError, PyptoValueError
 from ascend_sim.frontends.pypto.graph import Block, Guard, Loop
 from ascend_sim.frontends.pypto.places import Site, site_of, user_frame
 from ascend_sim.frontends.pypto.symbols import (
@@ -115,8 +115,9 @@ class _Loop:
         stride = self.step * factor
         end = self.next + rounds * stride
         low = self.next if isinstance(self.next, int) else None
-        high = end - stride if isinstance(end, int) else None
-        symbol = Symbol(self.idx_name if factor == 1 else f"{self.idx_name}_x{factor}", low, high)
+        last = end - stride
+        high, symbolic = (last, None) if isinstance(last, int) else (None, last)
+        symbol = Symbol(self.idx_name if factor == 1 else f"{self.idx_name}_x{factor}", low, high, symbolic)
         made = Loop(symbol, self.next, end, stride, Block(), self.name, self.site, factor, self.parallel)
         trace = self.trace
         trace.block.items.append(made)
@@ -139,6 +140,7 @@ def _paths(trace: Trace, made: Loop, copies: int, step: int) -> Iterator[tuple[A
             raise PyptoValueError(f"loop {made.name!r}: more than {MAX_PATHS} ways through the ifs of its body")
         block = Block()
         trace.blocks.append(block)
+        trace.loop_path.append(made)
         DECIDE.append(way.decide)
         try:
             for copy in range(copies):
@@ -147,6 +149,7 @@ def _paths(trace: Trace, made: Loop, copies: int, step: int) -> Iterator[tuple[A
         finally:
             DECIDE.remove(way.decide)
             trace.blocks.remove(block)
+            trace.loop_path.remove(made)
         if way.taken:
             made.block.items.append(Guard(tuple(way.taken), block))
         else:
@@ -206,4 +209,4 @@ def _range_of(op: str, scalar: Any) -> tuple[Scalar, Scalar, int]:
         atom, factor = scalar.terms[0]
         if factor == 1 and isinstance(atom, Symbol) and atom in trace.ranges:
             return trace.ranges[atom]
-    raise FeTypeError(f"{op}({scalar}): it takes the index of a pypto.loop")
+    raise FeValueError(f"{op}({scalar}): it takes the index of a pypto.loop")

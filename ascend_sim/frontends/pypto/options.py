@@ -23,44 +23,47 @@ _RANGES = {
     "device_sched_parallelism": (1, 8),
     "launch_sched_aicpu_num": (1, 7),
     "launch_early_mode": (0, 2),
+    "stitch_function_inner_memory": (0, INT_MAX),  # of older releases, as the next one
+    "stitch_function_outcast_memory": (0, INT_MAX),
 }
 _SETTINGS = ("cube_l1_reuse_setting", "cube_nbuffer_setting", "vec_nbuffer_setting")  # dicts of merge counts
 _NOTED: set[str] = set()
 
 
-def check_options(name: str, groups: Mapping[str, Any]) -> None:
-    """Check the keyword groups of `jit` for kernel `name`."""
+def check_options(what: str, groups: Mapping[str, Any]) -> None:
+    """Check the keyword groups of `jit`, or those of a `set_..._options` call; `what` begins the texts of errors."""
     for group, options in groups.items():
         if options is None:
             continue
         if not isinstance(options, Mapping) or not all(isinstance(key, str) for key in options):
-            raise FeTypeError(f"kernel {name!r}: {group} is {options!r}; it must be a dict with option names as keys")
+            raise FeTypeError(f"{what}: {group} is {options!r}; it must be a dict with option names as keys")
     for option, value in (groups.get("runtime_options") or {}).items():
-        _check_runtime(name, option, value)
+        _check_runtime(what, option, value)
     for option, value in (groups.get("pass_options") or {}).items():
-        _check_pass(name, option, value)
+        _check_pass(what, option, value)
 
 
-def _check_runtime(kernel: str, option: str, value: Any) -> None:
+def _check_runtime(what: str, option: str, value: Any) -> None:
     if option == "run_mode":
         if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
-            raise FeRuntimeError(
-                f"kernel {kernel!r}: Invalid run mode {value!r}; allowed are pypto.RunMode.NPU (0) and SIM (1)"
-            )
+            raise FeRuntimeError(f"{what}: Invalid run mode {value!r}; allowed are pypto.RunMode.NPU (0) and SIM (1)")
     elif option == "ready_on_host_tensors":
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise FeTypeError(f"kernel {kernel!r}: ready_on_host_tensors is {value!r}; it must be a list of names")
+            raise FeTypeError(f"{what}: ready_on_host_tensors is {value!r}; it must be a list of names")
     elif option in _RANGES:
         low, high = _RANGES[option]
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise FeValueError(f"kernel {kernel!r}: {option} is {value!r}; allowed are {low}..{high}")
+            raise FeValueError(f"{what}: {option} is {value!r}; allowed are {low}..{high}")
     else:
         names = ", ".join(sorted((*_RANGES, "run_mode", "ready_on_host_tensors")))
-        raise FeValueError(f"kernel {kernel!r}: runtime_options has no {option!r}; there are {names}")
+        raise FeValueError(f"{what}: runtime_options has no {option!r}; there are {names}")
 
 
-def _check_pass(kernel: str, option: str, value: Any) -> None:
-    """The merge settings are checked; other passes have options of many kinds, which are taken as they are."""
+def _check_pass(what: str, option: str, value: Any) -> None:
+    """Merge settings and scopes are checked; other passes have options of many kinds, which are taken as they are."""
+    if option == "sg_set_scope":
+        _check_scope(what, value)
+        return
     if option not in _SETTINGS:
         return
     good = isinstance(value, Mapping) and all(
@@ -69,8 +72,18 @@ def _check_pass(kernel: str, option: str, value: Any) -> None:
     )
     if not good:
         raise FeValueError(
-            f"kernel {kernel!r}: {option} is {value!r}; it must be a dict from sub-graph (-1 or a name) to a count of "
-            "at least 1"
+            f"{what}: {option} is {value!r}; it must be a dict from sub-graph (-1 or a name) to a count of at least 1"
+        )
+
+
+def _check_scope(what: str, value: Any) -> None:
+    """A number from -1 (none) on, or with two flags that only a scope can have."""
+    scope, *flags = value if isinstance(value, tuple) else (value, False, False)
+    good = isinstance(scope, int) and not isinstance(scope, bool) and -1 <= scope <= INT_MAX
+    if not good or len(flags) != 2 or not all(isinstance(flag, bool) for flag in flags) or (scope == -1 and any(flags)):
+        raise FeValueError(
+            f"{what}: sg_set_scope is {value!r}; it must be a scope -1..{INT_MAX}, or (scope, parallel, across) with "
+            "two bools, which are False for scope -1"
         )
 
 

@@ -43,11 +43,12 @@ def _reduce(op: str, value: Any, dim: Any, keepdim: bool, allowed: Sequence[Data
     trace = current(op)
     tile = trace.need_tile(op, node.rank, "its input")
     _check_tile_bytes(op, tile, node.shape, node.dtype)
-    source = widened(node)
+    source = widened(checks.solid(node))
     shape = [1 if a == axis else size for a, size in enumerate(node.shape)]
     valid = [1 if a == axis else size for a, size in enumerate(node.valid)]
     result = trace.node(op, (source,), shape, source.dtype, valid=valid, attrs={"axis": axis})
     if node.dtype is DataType.DT_BF16:
+        result.hidden = True
         result = cast_node(result, DataType.DT_BF16, RoundMode.CAST_RINT)
     if not keepdim and node.rank > 1:
         kept = [a for a in range(node.rank) if a != axis]

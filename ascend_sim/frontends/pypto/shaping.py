@@ -8,7 +8,8 @@ from typing import Any
 
 from ascend_sim.frontends.pypto import checks
 from ascend_sim.frontends.pypto.dtypes import DataType
-from ascend_sim.frontends.pypto.errors import PyptoTypeError, PyptoValueError
+from ascend_sim.frontends.pypto.elementwise import through_half
+from ascend_sim.frontends.pypto.errors import PyptoTypeError, PyptoValueError, shown
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.symbols import Scalar, SymbolicScalar, bounds_of, key_of, minimum
 from ascend_sim.frontends.pypto.tensor import Tensor, operation
@@ -23,7 +24,6 @@ def view(
     input: Tensor,  # noqa: A002 - PyPTO's own name, here and below
     shape: Sequence[int] | None = None,
     offsets: Sequence[Scalar] | None = None,
-    *,
     valid_shape: Sequence[Scalar] | None = None,
     dtype: DataType | None = None,
 ) -> Tensor:
@@ -131,7 +131,7 @@ def assemble(
 def _assemble(value: Any, offsets: Any, out: Any, parallel: bool) -> None:
     node = checks.operand("assemble", "input", value)
     if not isinstance(out, Tensor):
-        raise PyptoTypeError(f"assemble: out is {out!r}; it must be a Tensor")
+        raise PyptoTypeError(f"assemble: out is {shown(out)}; it must be a Tensor")
     shape = tuple(out.shape)
     if node.rank != len(shape):
         raise PyptoValueError(
@@ -162,7 +162,6 @@ def _assemble(value: Any, offsets: Any, out: Any, parallel: bool) -> None:
 def reshape(
     input: Tensor,  # noqa: A002
     shape: Sequence[int],
-    *,
     valid_shape: Sequence[Scalar] | None = None,
     inplace: bool = False,
 ) -> Tensor:
@@ -235,8 +234,14 @@ def reshaped_valid(node: Node, sizes: Sequence[int]) -> tuple[Scalar, ...]:
         if not partial:
             continue
         wide = [axis for axis in left if node.shape[axis] > 1]
-        targets = [axis for axis in right if sizes[axis] > 1]
-        if partial != wide[:1]:
+        targets = [axis for axis in right if sizes[axis] > 1] or right
+        single = [axis for axis in partial if axis not in wide]  # a dim of 1 with no data: then there is none at all
+        partial = [axis for axis in partial if axis in wide]
+        for axis in single:
+            valid[targets[0]] = valid[targets[0]] * node.valid[axis]
+        if not partial:
+            continue
+        if single or partial != wide[:1]:
             raise PyptoValueError(
                 f"reshape: {node.name} {list(node.shape)} holds data in {list(node.valid)} only; say with valid_shape "
                 f"which part of {list(sizes)} that is"
@@ -284,7 +289,11 @@ def expand_clone(input: Tensor, shape: Sequence[int], *, valid_shape: Sequence[S
     )
     if valid_shape is not None:
         valid = checks.scalars_of("expand_clone", "valid_shape", valid_shape, node.rank)
-    return Tensor.of(current("expand_clone").node("expand", (node,), sizes, node.dtype, valid=valid))
+
+    def expanded(n: Node) -> Node:
+        return current("expand_clone").node("expand", (n,), sizes, n.dtype, valid=valid)
+
+    return Tensor.of(through_half(node, expanded) if node.shape[-1] != sizes[-1] else expanded(node))
 
 
 @operation
@@ -345,77 +354,8 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:  # noqa: A002
     shape, valid = [node.shape[i] for i in order], [node.valid[i] for i in order]
     kind = "transpose" if b == node.rank - 1 else "permute"  # only a moved last dim moves elements
     attrs = {"order": tuple(order)}
-    return Tensor.of(current("transpose").node(kind, (node,), shape, node.dtype, valid=valid, attrs=attrs))
 
+    def exchanged(n: Node) -> Node:
+        return current("transpose").node(kind, (n,), shape, n.dtype, valid=valid, attrs=attrs)
 
-@operation
-def gathermask(self: Tensor, pattern_mode: int) -> Tensor:
-    """Every 2nd (1, 2) or 4th (3..6) element of the last dim, from the first, second, ... on; 7 keeps all."""
-    node = checks.operand("gathermask", "self", self, checks.WIDTHS_16_TO_32)
-    if isinstance(pattern_mode, bool) or not isinstance(pattern_mode, int) or not 1 <= pattern_mode <= 7:
-        raise PyptoValueError(f"gathermask: pattern_mode is {pattern_mode!r}; allowed are 1..7")
-    tile = current("gathermask").need_tile("gathermask", node.rank)
-    step = 1 if pattern_mode == 7 else 2 if pattern_mode <= 2 else 4
-    for what, size in (("the last dim", node.shape[-1]), ("the tile's last dim", tile[-1])):
-        if size % step:
-            raise PyptoValueError(f"gathermask: {what} is {size}; with pattern_mode {pattern_mode} it must be a "
-                                  f"multiple of {step}")  # fmt: skip
-    if pattern_mode == 7:
-        return self
-    return Tensor.of(_every(node, step, pattern_mode))
-
-
-def _every(node: Node, step: int, pattern: int, name: str | None = None) -> Node:
-    shape = (*node.shape[:-1], node.shape[-1] // step)
-    full = key_of(node.valid[-1]) == node.shape[-1]
-    valid = (*node.valid[:-1], shape[-1] if full else node.valid[-1] // step)
-    return current("gathermask").node(
-        "gathermask", (node,), shape, node.dtype, valid=valid, attrs={"pattern": pattern, "step": step}, name=name
-    )
-
-
-@operation
-def deinterleave(input: Tensor, other: Tensor | None = None) -> tuple[Tensor, Tensor]:  # noqa: A002
-    """The elements at even and at odd places of the last dim (of input and other joined, if other is given)."""
-    node = checks.operand("deinterleave", "input", input, checks.WIDTHS_16_TO_32)
-    tile = current("deinterleave").need_tile("deinterleave", node.rank, "its input")
-    _check_even("deinterleave", node.name, node.shape[-1])
-    if other is None:
-        _check_even("deinterleave", "the tile", tile[-1])
-        return Tensor.of(_every(node, 2, 1)), Tensor.of(_every(node, 2, 2))
-    _check_pair("deinterleave", node, other, tile)
-    joined = concat([input, other], dim=-1).read("deinterleave")
-    return Tensor.of(_every(joined, 2, 1)), Tensor.of(_every(joined, 2, 2))
-
-
-@operation
-def interleave(input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:  # noqa: A002
-    """input[0], other[0], input[1], other[1], ... along the last dim, as a first and a second half."""
-    node = checks.operand("interleave", "input", input, checks.WIDTHS_16_TO_32)
-    tile = current("interleave").need_tile("interleave", node.rank, "its input")
-    _check_even("interleave", node.name, node.shape[-1])
-    _check_pair("interleave", node, other, tile)
-    joined = concat([input, other], dim=-1).read("interleave")
-    size = node.shape[-1]
-    woven = current("interleave").node("interleave", (joined,), joined.shape, node.dtype, valid=joined.valid)
-    halves = Tensor.of(woven)
-    last = [0] * (node.rank - 1)
-    shape = list(node.shape)
-    return view(halves, shape, [*last, 0]), view(halves, shape, [*last, size])
-
-
-def _check_even(op: str, what: str, size: int) -> None:
-    if size % 2:
-        raise PyptoValueError(f"{op}: the last dim of {what} is {size}; it must be even")
-
-
-def _check_pair(op: str, node: Node, other: Any, tile: tuple[int, ...]) -> None:
-    second = checks.operand(op, "other", other, checks.WIDTHS_16_TO_32)
-    checks.same_dtype(op, [node, second])
-    if second.shape != node.shape:
-        raise PyptoValueError(f"{op}: input is {list(node.shape)} and other {list(second.shape)}; they must agree")
-    if tile[-1] < node.shape[-1]:
-        raise PyptoValueError(
-            f"{op}: the tile's last dim is {tile[-1]} and the tensors' {node.shape[-1]}; with two inputs the last dim "
-            "must not be cut"
-        )
+    return Tensor.of(through_half(node, exchanged) if kind == "transpose" else exchanged(node))

@@ -79,7 +79,7 @@ class Signature:
 
     def _tensor(self, name: str, annotation: Tensor) -> TensorParameter:
         shape, dtype = annotation.annotated_shape, annotation.dtype
-        if not isinstance(shape, tuple):
+        if not isinstance(shape, tuple) or not shape:
             return TensorParameter(name, None, dtype, annotation.format)
         dims = tuple(shape)
         rest = bool(dims) and dims[-1] is Ellipsis

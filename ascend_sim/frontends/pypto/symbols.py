@@ -21,14 +21,20 @@ Key = int | tuple[int, frozenset[Any]]
 
 
 class Symbol:
-    """A dynamic dim or a loop index; `low` and `high` are inclusive bounds where they are known."""
+    """A dynamic dim or a loop index; `low` and `high` are inclusive bounds where they are known.
 
-    __slots__ = ("high", "low", "name")
+    `last` is an upper bound that is itself only known when the kernel runs: a loop's last index.
+    """
 
-    def __init__(self, name: str, low: int | None = None, high: int | None = None) -> None:
+    __slots__ = ("high", "last", "low", "name")
+
+    def __init__(
+        self, name: str, low: int | None = None, high: int | None = None, last: SymbolicScalar | None = None
+    ) -> None:
         self.name = name
         self.low = low
         self.high = high
+        self.last = last
 
     def value(self, env: Env) -> Any:
         return env[self]
@@ -254,6 +260,26 @@ def _sum(a: Scalar, b: Scalar, factor: int) -> Scalar:
     return SymbolicScalar(constant, left) if left else constant
 
 
+def symbolic_scalar(value: Scalar) -> Scalar:
+    """`pypto.symbolic_scalar(8)`: a number where PyPTO takes numbers and symbolic integers alike."""
+    return _checked(value)
+
+
+def smaller(a: Scalar, b: Scalar) -> Scalar:
+    """`pypto.min`: the smaller of two integers, plain or symbolic."""
+    return minimum(_checked(a), _checked(b))
+
+
+def larger(a: Scalar, b: Scalar) -> Scalar:
+    """`pypto.max`: the larger of two integers, plain or symbolic."""
+    return -minimum(-_checked(a), -_checked(b))
+
+
+def ceildiv(a: Scalar, b: Scalar) -> Scalar:
+    """`pypto.ceildiv`: a / b, rounded up."""
+    return (_checked(a) + _checked(b) - 1) // _checked(b)
+
+
 def minimum(a: Scalar, b: Scalar) -> Scalar:
     """The smaller of two scalars: one of them, where their bounds tell."""
     if isinstance(a, int) and isinstance(b, int):
@@ -270,6 +296,25 @@ def bounds_of(scalar: Scalar) -> Bounds:
     """Inclusive bounds, as far as the symbols' bounds tell."""
     if isinstance(scalar, int):
         return scalar, scalar
+    low, high = _ends(scalar)
+    if low is None and (least := _with_last_indices(scalar, -1)) is not None:
+        low, _ = bounds_of(least)
+    if high is None and (most := _with_last_indices(scalar, 1)) is not None:
+        _, high = bounds_of(most)
+    return low, high
+
+
+def _with_last_indices(scalar: SymbolicScalar, sign: int) -> Scalar | None:
+    """The scalar where loop indices whose factor has this sign stand at their last value; None if there are none."""
+    found: Scalar = scalar
+    for atom, factor in scalar.terms:
+        if isinstance(atom, Symbol) and atom.last is not None and factor * sign > 0:
+            found = found + (atom.last - SymbolicScalar.of(atom)) * factor
+    return None if found is scalar else found
+
+
+def _ends(scalar: SymbolicScalar) -> Bounds:
+    """Bounds by whole numbers alone."""
     low: int | None = scalar.constant
     high: int | None = scalar.constant
     for atom, factor in scalar.terms:

@@ -12,7 +12,7 @@ from types import EllipsisType
 from typing import Any, ClassVar, TypeVar
 
 from ascend_sim.frontends.pypto.dtypes import DataType, TileOpFormat
-from ascend_sim.frontends.pypto.errors import FeTypeError, FeValueError, PyptoValueError
+from ascend_sim.frontends.pypto.errors import FeAttributeError, FeTypeError, FeValueError, PyptoValueError, shown
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.symbols import Scalar, SymbolicScalar
 from ascend_sim.frontends.pypto.trace import is_tracing
@@ -123,6 +123,13 @@ class Tensor(metaclass=_BracketedAnnotations):
             raise FeTypeError(f"{op}: this pypto.Tensor is an annotation, not a tensor of the running kernel")
         return self.node
 
+    def become(self, result: Tensor) -> None:
+        """Stand for `result` from here on; what lives in memory is written."""
+        if self.local is not None or (self.node is not None and self.node.is_global):
+            OPERATIONS["assemble"](result, [0] * self.dim, self)
+        else:
+            self.node = result.read("become")
+
     def __repr__(self) -> str:
         dtype = self._dtype.name if self._dtype is not None else "any dtype"
         return f"Tensor({self.name or 'unnamed'}, {self.shape}, {dtype})"
@@ -144,7 +151,7 @@ class Tensor(metaclass=_BracketedAnnotations):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(value, Tensor):
-            raise FeTypeError(f"{self.name}[...] = {value!r}: only a tensor can be assigned")
+            raise FeTypeError(f"{self.name}[...] = {shown(value)}: only a tensor can be assigned")
         offsets, sizes, dropped = self._region(index)
         if dropped:
             value = OPERATIONS["reshape"](value, [1 if axis in dropped else size for axis, size in enumerate(sizes)])
@@ -165,9 +172,9 @@ class Tensor(metaclass=_BracketedAnnotations):
         named = sum(part is not Ellipsis for part in parts)
         if named > len(shape):
             raise FeValueError(f"{self.name}[...]: {named} indices for a tensor of {len(shape)} dims")
-        if Ellipsis not in parts:
+        if named == len(parts):
             parts.append(Ellipsis)
-        at = parts.index(Ellipsis)
+        at = next(place for place, part in enumerate(parts) if part is Ellipsis)  # `==` would build conditions
         parts[at : at + 1] = [slice(None)] * (len(shape) - named)
         offsets, sizes, dropped = [], [], set()
         for axis, (part, extent) in enumerate(zip(parts, shape, strict=True)):
@@ -247,11 +254,27 @@ class Tensor(metaclass=_BracketedAnnotations):
     def __neg__(self) -> Tensor:
         return _operate("neg", self)
 
+    def __matmul__(self, other: Any) -> Tensor:
+        raise FeTypeError(f"{self.name} @ {shown(other)}: matrix products run on the cube unit, which is not simulated")
+
+    def __pow__(self, other: Any) -> Tensor:
+        raise FeTypeError(f"{self.name} ** {shown(other)}: this front end has no power; multiply, or take sqrt")
+
+    def __bool__(self) -> bool:
+        raise FeTypeError(f"{self.name} has no truth value when the kernel is written: its elements are not known yet")
+
+    def __lt__(self, other: Any) -> Tensor:
+        raise FeTypeError(f"{self.name} compared with {shown(other)}: this front end has no comparisons of tensors")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
     def __getattr__(self, name: str) -> Any:
         """Operations as methods: `x.unsqueeze(-2)` is `pypto.unsqueeze(x, -2)`."""
         operation = OPERATIONS.get(name)
         if operation is None:
-            raise AttributeError(f"Tensor has no attribute {name!r}")
+            raise FeAttributeError(
+                f"Tensor has no attribute {name!r}; the README of this front end lists what it takes"
+            )
         return lambda *args, **kwargs: operation(self, *args, **kwargs)
 
 

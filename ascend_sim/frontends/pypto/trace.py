@@ -8,7 +8,7 @@ from typing import Any
 
 from ascend_sim.frontends.pypto.dtypes import DataType
 from ascend_sim.frontends.pypto.errors import FeRuntimeError, PyptoRuntimeError, PyptoValueError
-from ascend_sim.frontends.pypto.graph import ALIASES, Block, Node, Store
+from ascend_sim.frontends.pypto.graph import ALIASES, Block, Loop, Node, Store
 from ascend_sim.frontends.pypto.places import Site, assigned_name, site_of, user_frame
 from ascend_sim.frontends.pypto.symbols import Scalar, Symbol, key_of
 
@@ -27,12 +27,19 @@ class Trace:
         self.tile_site: Site | None = None
         self.globals: list[Node] = []  # tensors in global memory: parameters, then workspaces
         self.loops = 0  # numbered for their default names
+        self.loop_path: list[Loop] = []  # innermost last
         self.ranges: dict[Symbol, tuple[Scalar, Scalar, int]] = {}  # start, stop and step by loop index
         self.copy = 0  # which copy of an unrolled body
         self.position = 0
         self._memo: dict[Any, Node] = {}
         self._names: dict[str, int] = {}
         self._versions: dict[int, int] = {}  # writes so far to each global tensor
+        self._last_stores: dict[int, tuple[Any, ...]] = {}  # the last of them
+
+    @property
+    def count(self) -> int:
+        """Nodes so far."""
+        return len(self._memo)
 
     # -- nodes ------------------------------------------------------------------------------------------------------
 
@@ -56,8 +63,9 @@ class Trace:
         attributes = dict(attrs or {})
         if any(node.is_global for node in inputs):
             attributes["versions"] = tuple(self.version(node) for node in inputs)
+            attributes["scope"] = tuple(self.loop_path)  # what is read in a loop is read anew in every iteration
         dims, filled = tuple(shape), tuple(shape if valid is None else valid)
-        tile = None if op in ALIASES else self.tile
+        tile = None if op in ALIASES and op != "permute" else self.tile  # a permute is cut by its own
         key: Any = (op, tuple(map(id, inputs)), _keys(dims), dtype, _keys(filled), tile)
         key += tuple((k, _attr_key(v)) for k, v in sorted(attributes.items()))
         found = self._memo.get(key)
@@ -108,7 +116,13 @@ class Trace:
         return self.blocks[-1]
 
     def store(self, source: Node, target: Node, offsets: Sequence[Scalar], parallel: bool) -> None:
-        """Write `source` to global memory."""
+        """Write `source` to global memory. Writing the same once more changes nothing and is left out: kernels for a
+        pair of tensors are called with one tensor given twice.
+        """
+        key = id(self.block), id(source), _keys(offsets), parallel
+        if self._last_stores.get(target.uid) == key:
+            return
+        self._last_stores[target.uid] = key
         self.block.items.append(Store(source, target, tuple(offsets), site_of(user_frame()), parallel))
         self._versions[target.uid] = self._versions.get(target.uid, 0) + 1
 

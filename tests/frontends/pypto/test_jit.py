@@ -217,33 +217,36 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
         "pypto.frontend.jit has no option 'run_options'; there are host_options, runtime_options, codegen_options, "
         "pass_options, verify_options, debug_options",
     ),
-    "no dict": ({"pass_options": 3}, "kernel 'jit': pass_options is 3; it must be a dict with option names as keys"),
+    "no dict": (
+        {"pass_options": 3},
+        "pypto.frontend.jit: pass_options is 3; it must be a dict with option names as keys",
+    ),
     "run mode": (
         {"runtime_options": {"run_mode": 2}},
-        "kernel 'jit': Invalid run mode 2; allowed are pypto.RunMode.NPU (0) and SIM (1)",
+        "pypto.frontend.jit: Invalid run mode 2; allowed are pypto.RunMode.NPU (0) and SIM (1)",
     ),
     "schedule mode": (
         {"runtime_options": {"device_sched_mode": 4}},
-        "kernel 'jit': device_sched_mode is 4; allowed are 0..3",
+        "pypto.frontend.jit: device_sched_mode is 4; allowed are 0..3",
     ),
     "stitching": (
         {"runtime_options": {"stitch_function_max_num": 0}},
-        "kernel 'jit': stitch_function_max_num is 0; allowed are 1..1024",
+        "pypto.frontend.jit: stitch_function_max_num is 0; allowed are 1..1024",
     ),
     "unknown runtime option": (
         {"runtime_options": {"speed": 11}},
-        "kernel 'jit': runtime_options has no 'speed'; there are device_sched_mode, device_sched_parallelism, "
+        "pypto.frontend.jit: runtime_options has no 'speed'; there are device_sched_mode, device_sched_parallelism, "
         "launch_early_mode, launch_sched_aicpu_num, max_workspace_kb, ready_on_host_tensors, run_mode, "
-        "stitch_function_max_num, valid_shape_optimize",
+        "stitch_function_inner_memory, stitch_function_max_num, stitch_function_outcast_memory, valid_shape_optimize",
     ),
     "names": (
         {"runtime_options": {"ready_on_host_tensors": "x"}},
-        "kernel 'jit': ready_on_host_tensors is 'x'; it must be a list of names",
+        "pypto.frontend.jit: ready_on_host_tensors is 'x'; it must be a list of names",
     ),
     "merge counts": (
         {"pass_options": {"vec_nbuffer_setting": {-1: 0}}},
-        "kernel 'jit': vec_nbuffer_setting is {-1: 0}; it must be a dict from sub-graph (-1 or a name) to a count of "
-        "at least 1",
+        "pypto.frontend.jit: vec_nbuffer_setting is {-1: 0}; it must be a dict from sub-graph (-1 or a name) to a "
+        "count of at least 1",
     ),
 }
 

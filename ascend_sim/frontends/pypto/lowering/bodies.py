@@ -91,6 +91,8 @@ def stages_of(root: Block, dims: Mapping[Symbol, int]) -> list[Stage]:
     written: dict[Node, list[Box]] = {}  # by the last stage
     for item in _items(root, (), {}):
         segment = Stage([item], list(_bodies(item)))
+        for body in segment.bodies:
+            _check_old_values(body, segment.bodies)
         writes = _writes(segment, dims)
         segment.chained = _reads_what_it_writes(segment) or not all(map(apart, writes.values()))
         last = stages[-1] if stages else None
@@ -149,16 +151,17 @@ def _reads_what_it_writes(stage: Stage) -> bool:
     """Whether an iteration reads what another one writes: in any way but at its own place, in the same body."""
     stores = [store for body in stage.bodies for store in body.stores]
     for body in stage.bodies:
-        for leaf in _leaves(body):
+        for leaf in leaves(body.stores):
             others = [store for store in stores if store.target is memory_of(leaf)]
             if not all(same_place(leaf, store) and store in body.stores for store in others):
                 return True
     return False
 
 
-def _leaves(body: Body) -> set[Node]:
+def leaves(stores: Sequence[Store]) -> set[Node]:
+    """What the sources of stores are loaded from."""
     found: set[Node] = set()
-    waiting = [store.source for store in body.stores]
+    waiting = [store.source for store in stores]
     seen: set[Node] = set()
     while waiting:
         node = waiting.pop()
@@ -172,15 +175,45 @@ def _leaves(body: Body) -> set[Node]:
     return found
 
 
+def _check_old_values(body: Body, bodies: Sequence[Body]) -> None:
+    """What was read before a loop is loaded when an iteration uses it: the loop must not have written there by then."""
+    for node in _below(body):
+        scope = node.attrs.get("scope", ())
+        later = next((loop for loop in body.loops if loop not in scope), None)
+        if later is None:
+            continue
+        overwritten = {uid for other in bodies if later in other.loops for uid in other.writes}
+        for source in node.inputs:
+            if source.is_global and source.uid in overwritten:
+                raise LoweringError(
+                    f"{node.name} ({node.site}) reads {source.name} before loop {later.name!r} ({later.site}), which "
+                    f"writes to {source.name} and uses {node.name}: this lowering reads it in every iteration; "
+                    "assemble it into a tensor of the kernel's own in a pypto.loop(1) before"
+                )
+
+
+def _below(body: Body) -> set[Node]:
+    """Every node that a body's stores come from and that reads a global tensor."""
+    found: set[Node] = set()
+    waiting = [store.source for store in body.stores]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += node.inputs
+    return {node for node in found if any(source.is_global for source in node.inputs)}
+
+
 def memory_of(leaf: Node) -> Node:
     """The global tensor behind a leaf."""
     return leaf if leaf.is_global else leaf.inputs[0]
 
 
 def same_place(leaf: Node, store: Store) -> bool:
-    """Whether a leaf begins where a store writes, so that equal boxes of both are the same memory."""
+    """Whether a leaf begins where a store writes and is no larger, so that equal boxes of both are the same memory."""
     offsets = leaf.attrs.get("offsets", (0,) * leaf.rank)
-    return [key_of(a) for a in offsets] == [key_of(b) for b in store.offsets]
+    inside = all(isinstance(a, int) and a <= b for a, b in zip(leaf.shape, store.source.shape, strict=True))
+    return inside and [key_of(a) for a in offsets] == [key_of(b) for b in store.offsets]
 
 
 def _bodies(item: Item) -> Iterator[Body]:

@@ -91,21 +91,19 @@ class Emitter:
     def _step(self, step: Step, index: int, sizes: Sizes, inner: Any, frames: Frames) -> list[Call]:
         node = step.node
         target = self.operand(self.plan.buffers.whole(step.out), frames)
-        if node.op in MOVES:
-            return self._pieces(step, target, inner, frames)
-        if node.op == "full":
-            return _fill(node, sizes, target)
-        operands = [self.operand(ref, frames) for ref in step.operands]
         scratch = self.memory.frames[Region.REST][0] + self.mine.scratch[index]
+        if node.op in MOVES:
+            return self._pieces(step, target, inner, frames, scratch)
+        operands = [self.operand(ref, frames) for ref in step.operands]
         if node.op in ("sum", "amax", "amin"):
             return reduce.reduce(node, inner, target, operands[0], scratch)
         if node.op == "gathermask":
             return _every(node, sizes, target, operands[0])
         if step.permutation is not None:
             return permute.permute(step.permutation, sizes, target, operands[0], self._table_address(step.table))
-        return vector.element_wise(node, sizes, [target, *operands], scratch)
+        return _computed(node, sizes, [target, *operands], scratch)
 
-    def _pieces(self, step: Step, target: Operand, filled: Sequence[Sizes], frames: Frames) -> list[Call]:
+    def _pieces(self, step: Step, target: Operand, filled: Sequence[Sizes], frames: Frames, scratch: int) -> list[Call]:
         """The pieces that are not computed in place, each as far as it is filled."""
         found: list[Call] = []
         for (ref, _, _, at), sizes in zip(step.pieces, filled, strict=True):
@@ -115,8 +113,18 @@ class Emitter:
                 continue
             offset = sum(place * stride for place, stride in zip(at, target.strides, strict=True))
             part = Operand(target.dtype, target.addr + offset, target.strides, target.end)
-            found += moves.move(step.node, sizes, part, self.operand(ref, frames))
+            found += moves.move(step.node, sizes, part, self.operand(ref, frames), scratch)
         return found
+
+
+def _computed(node: Node, sizes: Sizes, operands: list[Operand], scratch: int) -> list[Call]:
+    """An element-wise operation; casts to integers set the flag that says what becomes of too large numbers."""
+    if node.op == "full":
+        return _fill(node, sizes, operands[0])
+    flags: list[Call] = []
+    if node.op == "cast" and not node.dtype.is_float:
+        flags.append((asc.set_saturation_flag, (asc.SaturationFlag.CAST, node.attrs["saturates"])))
+    return flags + vector.element_wise(node, sizes, operands, scratch)
 
 
 def _fill(node: Node, sizes: Sizes, target: Operand) -> list[Call]:

@@ -47,6 +47,8 @@ def _stage(lowered: Lowered, work: StageWork) -> Iterator[str]:
         )
         names = ", ".join(f"{w.source.name} -> {w.store.target.name}" for w in component.writes)
         yield f"  {loops or 'no loop'}: {names} {list(component.shape)} in tiles of {list(component.cut)}"
+        if component.in_parts:
+            yield f"    parts of tiles of {list(component.tile)}: float32 for bfloat16 arithmetic has no room else"
         for axis in component.kept_whole:
             yield f"    dim {axis} stays whole: parts of it would do most of their work again"
     yield f"unified buffer, {work.memory.mode}:"

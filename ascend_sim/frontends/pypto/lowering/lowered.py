@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,21 +14,31 @@ import numpy as np
 from ascend_sim import asc
 from ascend_sim.asc.launch import DeviceLike, current_device
 from ascend_sim.asc.memory import DeviceArray
-from ascend_sim.frontends.pypto.errors import LoweringError
+from ascend_sim.errors import KernelError
+from ascend_sim.frontends.pypto.errors import LoweringError, PyptoError
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.lowering.bodies import Body, Stage, stages_of
 from ascend_sim.frontends.pypto.lowering.emit import Emitter
-from ascend_sim.frontends.pypto.lowering.fitting import misfit, suggestion
+from ascend_sim.frontends.pypto.lowering.fitting import in_parts, misfit, suggestion
 from ascend_sim.frontends.pypto.lowering.memory import MODES, Memory, Mode, arrange
 from ascend_sim.frontends.pypto.lowering.plan import KeptRule, Placement, Plan, kept_rule, make_plan, moving_views
 from ascend_sim.frontends.pypto.lowering.run import CoreRun, TileRun
 from ascend_sim.frontends.pypto.lowering.tasks import Task, shares, tasks_of
-from ascend_sim.frontends.pypto.lowering.tiles import Component, components_of
+from ascend_sim.frontends.pypto.lowering.tiles import Component, Joined, components_of, depend
 from ascend_sim.frontends.pypto.regions import Box, shifted
 from ascend_sim.frontends.pypto.symbols import Symbol, SymbolicScalar, value_of
 from ascend_sim.frontends.pypto.trace import Trace
 
 Touched = list[tuple[str, Box]]
+
+# Which stores of a body are worked on together, and whether tiles may be worked on in parts: what is tried, in order.
+_TRIES: tuple[tuple[tuple[Joined, ...], bool], ...] = (
+    ((Joined.BY_LOADS, Joined.BY_WORK), False),
+    ((Joined.BY_COPY,), False),
+    ((Joined.BY_COPY,), True),
+    ((Joined.APART,), False),
+    ((Joined.APART,), True),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +132,12 @@ class Lowered:
         arrays = {node.name: tensors[node.name] for node in self.globals if not node.attrs.get("workspace")}
         arrays |= self._workspace_arrays(current_device().values)
         played = range(self.block_dim) if cores is None else list(cores)
-        self._kernel(played, most)[len(played)](**arrays)
+        try:
+            self._kernel(played, most)[len(played)](**arrays)
+        except KernelError as error:
+            if isinstance(error.__cause__, PyptoError):
+                raise error.__cause__ from None  # it names the place in the PyPTO file itself
+            raise
 
     def _workspace_arrays(self, values: bool) -> dict[str, Any]:
         """Memory for the kernel's own tensors, the same in every launch."""
@@ -168,16 +185,25 @@ class Lowered:
 
     def _work(self, stage: Stage) -> StageWork:
         """The first way of using unified buffer that fits; the tile that would fit is named when none does."""
-        cuts = [_Cut(stage, self.dims, joined) for joined in (True, False)]
-        if len(cuts[0].components) == len(cuts[1].components):
-            del cuts[0]
+        for kinds, halves in _TRIES:
+            cuts = [_Cut(stage, self.dims, kind, partial(in_parts, self) if halves else _whole) for kind in kinds]
+            if len(cuts) > 1 and len(cuts[0].components) == len(cuts[1].components):
+                del cuts[0]
+            found, memory = self._first_that_fits(stage, cuts)
+            if found is not None:
+                return found
+        raise LoweringError(misfit(self, memory, suggestion(self, cuts[-1].components)))
+
+    def _first_that_fits(self, stage: Stage, cuts: Sequence[_Cut]) -> tuple[StageWork | None, Memory]:
+        """What a stage becomes, or the most sparing of the maps that were tried."""
         for interleaved, keeps, mode in _ways(cuts[-1]):
             for cut in cuts:
                 placements, memory = self._placed(cut, interleaved, keeps, mode)
                 if memory.peak_bytes <= self.ub_bytes:
-                    dealt = shares(cut.tasks, self.cores, stage.chained)
-                    return StageWork(stage, cut.components, cut.tasks, placements, memory, dealt, stage.chained)
-        raise LoweringError(misfit(self, memory, suggestion(self, cuts[-1].components)))
+                    dealt = shares(cut.tasks, self.cores, cut.chained)
+                    work = StageWork(stage, cut.components, cut.tasks, placements, memory, dealt, cut.chained)
+                    return work, memory
+        return None, memory
 
     def _check_instructions(self, work: StageWork) -> None:
         """Make the calls of a tile of every kind, so that what has no instructions is refused here, not in a launch."""
@@ -192,7 +218,8 @@ class Lowered:
         """Every task's place, and the memory map of all plans, for one way of using unified buffer."""
         moving = {component: moving_views(component) for component in cut.components}
         rules: dict[Component, KeptRule] = {
-            component: kept_rule(component, self.dims, _repeats) if keeps else _nothing for component in cut.components
+            component: kept_rule(component, self.dims, _repeats, cut.written) if keeps else _nothing
+            for component in cut.components
         }
         plans: dict[Any, Plan] = {}
         made: dict[Any, Placement] = {}
@@ -210,11 +237,26 @@ class Lowered:
 
 
 class _Cut:
-    """A stage cut into tasks; `joined`: stores that share loads are worked on together."""
+    """A stage cut into tasks; `joined`: which stores are worked on together; `parts`: what is a component's cut where
+    its tiles are worked on in parts.
+    """
 
-    def __init__(self, stage: Stage, dims: Mapping[Symbol, int], joined: bool) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        dims: Mapping[Symbol, int],
+        joined: Joined,
+        parts: Callable[[Component], tuple[int, ...] | None],
+    ) -> None:
         found: dict[Body, list[Component]] = {body: components_of(body, dims, joined) for body in stage.bodies}
         self.components = [component for group in found.values() for component in group]
+        self.chained = stage.chained or any(
+            depend(a, b) for group in found.values() for a, b in itertools.permutations(group, 2)
+        )
+        self.written = frozenset().union(*(body.writes for body in stage.bodies))
+        for component in self.components:
+            whole, component.cut = component.cut, parts(component) or component.cut
+            component.in_parts = component.cut != whole
         self.tasks = tasks_of(stage, found, dims)
 
 
@@ -231,6 +273,10 @@ def _ways(cut: _Cut) -> list[tuple[bool, bool, Mode]]:
 def _repeats(symbol: Symbol) -> bool:
     """Whether a loop may run more than once."""
     return symbol.low is None or symbol.high is None or symbol.high > symbol.low
+
+
+def _whole(component: Component) -> None:
+    """Tiles are worked on as they are."""
 
 
 def _nothing(node: Node) -> bool:

@@ -187,7 +187,7 @@ def _heirs(plan: Plan, lives: list[tuple[int, int]], stored: set[int], mode: Mod
             continue
         if step.node.op in OWN_LAYOUT or step.node.op in MOVES:
             continue
-        for ref in step.operands:
+        for ref in step.heritable:
             old = ref.buffer
             free = lives[old][1] == i and old not in plan.kept and old not in hosting
             alone = all(other == ref for other in step.operands if other.buffer == old)

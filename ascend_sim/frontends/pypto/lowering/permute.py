@@ -1,7 +1,8 @@
 """Elements in another order: transpose and interleave, by Gather with a table of byte offsets.
 
-The table covers as many of the result's inner dims as make up to `TABLE_ENTRIES`; what lies outside is a loop. It is
-built once per core: the scalar unit writes the first entries, the vector unit doubles them.
+The table covers as many of the result's inner dims as make up to `TABLE_ENTRIES`, and of the next one as many steps as
+there is room for; what lies outside is a loop. It is built once per core: the scalar unit writes the first entries, the
+vector unit doubles them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from ascend_sim import asc
 from ascend_sim.frontends.pypto.errors import LoweringError
 from ascend_sim.frontends.pypto.graph import Node
-from ascend_sim.frontends.pypto.lowering.operands import BLOCK_BYTES, Call, Dim, Operand, places
+from ascend_sim.frontends.pypto.lowering.operands import BLOCK_BYTES, Call, Dim, Operand, chunks, places
 
 TABLE_ENTRIES = 1024
 _ENTRY_BYTES = 4
@@ -79,14 +80,26 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """A box in another order: dims (size, destination stride, source stride); the last `inner` of them by the table."""
+    """A box in another order: dims (size, destination stride, source stride); the last `inner` of them by the table,
+    and `run` steps at a time of the one before, if `run` is not 0.
+    """
 
     dims: tuple[tuple[int, int, int], ...]
     inner: int
+    run: int = 0
+
+    @property
+    def block(self) -> int:
+        """Entries of the inner dims."""
+        return math.prod(size for size, _, _ in self.dims[len(self.dims) - self.inner :])
 
     @property
     def table(self) -> Table:
-        return Table(tuple((size, source) for size, _, source in self.dims[len(self.dims) - self.inner :]))
+        covered = self.dims[len(self.dims) - self.inner :]
+        if self.run:
+            _, to, source = self.dims[len(self.dims) - self.inner - 1]
+            covered = ((self.run, to, source), *covered)
+        return Table(tuple((size, source) for size, _, source in covered))
 
 
 def permutation_of(node: Node, sizes: Sequence[int], target: Operand, source: Operand) -> Permutation:
@@ -102,24 +115,29 @@ def permutation_of(node: Node, sizes: Sequence[int], target: Operand, source: Op
         if size > 1 and (to != step or entries * size > TABLE_ENTRIES):
             break
         inner, entries, step = inner + 1, entries * size, step * size
-    if node.op == "interleave" and inner < 2:
-        raise LoweringError(f"{node.name}: rows of {sizes[-1]} elements are too long for a table of {TABLE_ENTRIES}")
-    if inner == 0:
-        raise LoweringError(
-            f"{node.name}: the last dim of the result has {sizes[-1]} elements, more than a table holds"
-        )
-    return Permutation(tuple(dims), inner)
+    return Permutation(tuple(dims), inner, _run(dims[: len(dims) - inner], entries, step, target.itemsize))
+
+
+def _run(outer: Sequence[tuple[int, int, int]], entries: int, step: int, itemsize: int) -> int:
+    """Steps of the next dim that the table takes too: they must follow each other, and start on 32 B blocks."""
+    if not outer or outer[-1][1] != step:
+        return 0
+    aligned = BLOCK_BYTES // math.gcd(BLOCK_BYTES, entries * itemsize)
+    run = min(TABLE_ENTRIES // entries, outer[-1][0])
+    return run - run % aligned
 
 
 def permute(plan: Permutation, sizes: Sequence[int], target: Operand, source: Operand, table: int) -> list[Call]:
     """The calls: one Gather per step outside the table. `sizes`: the steps that hold data, of the dims outside it."""
     outer = plan.dims[: len(plan.dims) - plan.inner]
-    walked = [Dim(min(size, have), (to, of)) for (size, to, of), have in zip(outer, sizes[: len(outer)], strict=True)]
-    entries = plan.table.entries
+    walked = [Dim(min(size, have), (to, of)) for (size, to, of), have in zip(outer, sizes, strict=False)]
+    along = walked.pop() if plan.run else Dim(1, (0, 0))
     offsets = asc.LocalTensor(asc.uint32, asc.TPosition.VECCALC, table, plan.table.nbytes // _ENTRY_BYTES)
     base = source.addr % BLOCK_BYTES
     origin = source.tensor(-base)
     found: list[Call] = []
     for to, of in places(walked, 2):
-        found.append((asc.gather, (target.tensor(to), origin, offsets, base + of, entries)))
+        for first, count in chunks(along.size, max(1, plan.run)):
+            ends = to + first * along.strides[0], base + of + first * along.strides[1]
+            found.append((asc.gather, (target.tensor(ends[0]), origin, offsets, ends[1], count * plan.block)))
     return found

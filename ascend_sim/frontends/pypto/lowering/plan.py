@@ -15,6 +15,7 @@ from typing import Any
 
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.lowering import scratch
+from ascend_sim.frontends.pypto.lowering.bodies import reads_of
 from ascend_sim.frontends.pypto.lowering.demand import BLOCK_BYTES, needs_of, pieces_of
 from ascend_sim.frontends.pypto.lowering.layout import Buffers, Ref, nbytes_of
 from ascend_sim.frontends.pypto.lowering.operands import Operand
@@ -41,6 +42,11 @@ class Step:
     permutation: Permutation | None = None
     table: int = -1  # number of the table that the permutation uses
 
+    @property
+    def heritable(self) -> list[Ref]:
+        """Operands whose place the result may take: of axpy the one that it adds to, not the one that it scales."""
+        return self.operands[:1] if self.node.op == "axpy" else self.operands
+
 
 @dataclass(eq=False, slots=True)
 class Out:
@@ -64,8 +70,11 @@ class Plan:
     kept: frozenset[int]
     tables: list[Table] = field(default_factory=list)
     sites: dict[int, Site] = field(default_factory=dict)  # of the loads: the view's line, else that of its first use
+    unseen: frozenset[int] = frozenset()  # buffers that count for nothing: to see what is left without them
 
     def nbytes(self, number: int) -> int:
+        if number in self.unseen:
+            return 0
         return nbytes_of(self.buffers.nodes[number], self.buffers.boxes[number])
 
     def signature(self) -> Any:
@@ -107,7 +116,10 @@ def make_plan(component: Component, tile: Tile, env: Env, kept: KeptRule, interl
         fresh = _step(buffers, step.out, env, step.kept)
         step.operands, step.pieces = fresh.operands, fresh.pieces
         step.scratch = scratch.needed(
-            step.node, extents(buffers.boxes[step.out]), [buffers.whole(step.out), *step.operands]
+            step.node,
+            extents(buffers.boxes[step.out]),
+            [buffers.whole(step.out), *step.operands],
+            [(extents(inside), ref) for ref, _, inside, _ in step.pieces],
         )
     outs = [
         Out(write, part, buffers.ref(write.source, box, env))
@@ -241,7 +253,7 @@ def _hosted(
                 hosts[piece] = (step.out, offset)
                 reader = writers[piece]
                 fits = False
-                for operand in reader.operands:
+                for operand in reader.heritable:
                     number = operand.buffer
                     if number not in hosts and operand == buffers.whole(number) and _alike(buffers, number, piece):
                         piece, fits = number, may_host(number, reader)
@@ -266,10 +278,20 @@ def symbols_below(node: Node, seen: dict[Node, frozenset[Symbol]]) -> frozenset[
     return seen[node]
 
 
-def kept_rule(component: Component, env: Env, repeated: Callable[[Symbol], bool]) -> KeptRule:
+def kept_rule(component: Component, env: Env, repeated: Callable[[Symbol], bool], written: frozenset[int]) -> KeptRule:
     """Which tensors stay the same from one tile to the next: those that do not depend on what moves fastest, the last
-    axis that is cut, else the innermost loop.
+    axis that is cut, else the innermost loop, nor on a global tensor that the stage writes (`written`, by uid).
     """
+    stays = _stays(component, env, repeated)
+
+    def kept(node: Node) -> bool:
+        return stays(node) and node.uid not in written and written.isdisjoint(uid for uid, _ in reads_of(node))
+
+    return kept
+
+
+def _stays(component: Component, env: Env, repeated: Callable[[Symbol], bool]) -> KeptRule:
+    """`kept_rule`, as far as places go."""
     counts = component.counts()
     moving = [axis for axis, count in enumerate(counts) if count > 1]
     if moving:

@@ -215,14 +215,15 @@ class CoreRun:
         sizes = run.filled.buffers[number]
         if 0 in sizes:
             return
-        memory = memory_of(node)
-        start = self._start(run, memory, node.attrs.get("offsets", (0,) * node.rank), box, sizes, node)
+        memory, site = memory_of(node), run.plan.sites[number]
+        offsets = node.attrs.get("offsets", (0,) * node.rank)
+        start = self._start(run, memory, offsets, box, sizes, site)
         for copy in run.emitter.loads(number, sizes, self.pitches[memory], frame):
             function, arguments = copy.load(self.tensors[memory][start + copy.elements])
-            self.issue(run.plan.sites[number], function, arguments, number)
+            self.issue(site, function, arguments, number)
 
-    def _start(self, run: TileRun, memory: Node, offsets: Sequence[Scalar], box: Box, sizes: Sizes, what: Node) -> Any:
-        """The element of a global tensor at which a box begins; the scalar unit computes it."""
+    def _start(self, run: TileRun, memory: Node, offsets: Sequence[Scalar], box: Box, sizes: Sizes, site: Site) -> Any:
+        """The element of a global tensor at which a box begins; the scalar unit computes it. `site`: of the access."""
         start: Any = 0
         for axis, (offset, low, pitch, extent) in enumerate(
             zip(offsets, lows(box), self.pitches[memory], self.shapes[memory], strict=True)
@@ -231,8 +232,8 @@ class CoreRun:
             first, end = int(place) + low, int(place) + low + sizes[axis]
             if first < 0 or end > extent:
                 raise PyptoValueError(
-                    f"{what.name}: elements {first}..{end - 1} of dim {axis} of {memory.name} are asked for, which has "
-                    f"{extent}; give the tail's size as valid_shape"
+                    f"{site}: elements {first}..{end - 1} of dim {axis} of {memory.name} are asked for, which "
+                    f"has {extent}; give the tail's size as valid_shape"
                 )
             if not isinstance(offset, int):
                 place = place * pitch if pitch != 1 else place
@@ -274,12 +275,12 @@ class CoreRun:
         for number, out in enumerate(plan.outs):
             if run.emitter.store_after[number] != index:
                 continue
-            store, node = out.write.store, out.write.source
+            store = out.write.store
             box = run.placement.parts[out.part]
             sizes = run.filled.stores[number]
             if 0 in sizes:
                 continue
-            start = self._start(run, store.target, store.offsets, box, sizes, node)
+            start = self._start(run, store.target, store.offsets, box, sizes, store.site)
             self.flags.set(store.site, V_MTE3, frames[1])
             self.flags.wait(store.site, V_MTE3, frames[1])
             for copy in run.emitter.stores(number, sizes, self.pitches[store.target], frames):

@@ -10,14 +10,28 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
+from ascend_sim.frontends.pypto.errors import LoweringError
 from ascend_sim.frontends.pypto.graph import ALIASES, Node, Store
-from ascend_sim.frontends.pypto.lowering.bodies import Body, memory_of, same_place
+from ascend_sim.frontends.pypto.lowering.bodies import Body, leaves, memory_of, same_place
 from ascend_sim.frontends.pypto.lowering.demand import BLOCK_BYTES, is_leaf, needs_of
 from ascend_sim.frontends.pypto.regions import Box, overlap, volume
-from ascend_sim.frontends.pypto.symbols import Env
+from ascend_sim.frontends.pypto.symbols import Env, key_of
 
 Tile = tuple[int, ...]  # number of the tile along every axis
+
+
+class Joined(Enum):
+    """Which stores of a body are worked on together: those that share loads, that share computations, that share them
+    within one copy of an unrolled body, or none. The less, the more is done twice, and the less room it takes.
+    """
+
+    BY_LOADS = 0
+    BY_WORK = 1
+    BY_COPY = 2
+    APART = 3
 
 
 @dataclass(eq=False, slots=True)
@@ -39,6 +53,7 @@ class Component:
     cut: tuple[int, ...] = ()
     kept_whole: tuple[int, ...] = ()  # axes that the tile would have cut, but must not
     splits: tuple[int, ...] = field(default=(0,))  # starts of separate boxes along the last axis
+    in_parts: bool = False  # `cut` is a part of the tile, because float32 of bfloat16 arithmetic takes room
 
     def tiles(self) -> Iterator[Tile]:
         """The numbers of all tiles, last axis fastest."""
@@ -64,19 +79,39 @@ class Component:
 
 
 def tile_of(node: Node) -> tuple[int, ...] | None:
-    """The tile shape that a result was computed with: its own, or that of what it is another look at."""
-    while node.op in ALIASES and not is_leaf(node):
-        node = node.inputs[0]
+    """The tile shape that a result was computed with, along the result's own axes: what it is another look at says it.
+
+    Tiles of transpose and of reductions are those of the input.
+    """
+    if node.op in ("transpose", "permute"):
+        return None if node.tile is None else tuple(node.tile[axis] for axis in node.attrs["order"])
+    if node.op == "reshape" and not is_leaf(node):
+        return _reshaped_tile(node, tile_of(node.inputs[0]))
+    if node.op in ALIASES and not is_leaf(node):
+        return tile_of(node.inputs[0])
     return node.tile
 
 
-def components_of(body: Body, env: Env, joined: bool) -> list[Component]:
-    """A body's stores in groups that are cut alike, each with its tiles; `joined`: also those that share loads only."""
+def _reshaped_tile(node: Node, tile: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """The tile of a tensor whose dims of 1 came or went; of another reshape it is the shape that counts."""
+    before, after = node.inputs[0].shape, node.shape
+    wide = [axis for axis, size in enumerate(before) if key_of(size) != 1]
+    kept = [axis for axis, size in enumerate(after) if key_of(size) != 1]
+    if tile is None or len(tile) != len(before) or [before[a] for a in wide] != [after[a] for a in kept]:
+        return tile
+    found = [1] * len(after)
+    for old, new in zip(wide, kept, strict=True):
+        found[new] = tile[old]
+    return tuple(found)
+
+
+def components_of(body: Body, env: Env, joined: Joined) -> list[Component]:
+    """A body's stores in groups that are cut alike, each with its tiles."""
     groups: list[Component] = []
-    below: dict[Node, set[Node]] = {}
+    below: dict[Node, set[Any]] = {}
     for store in body.stores:
         write = Write(store, _computed(store))
-        below[write.source] = {n for n in _ancestors(write.source) if n.computes or joined}
+        below[write.source] = set(_binding(write.source, body, joined))
         shape = write.source.shape
         tile = tile_of(write.source)
         if tile is None or len(tile) != len(shape):
@@ -91,7 +126,40 @@ def components_of(body: Body, env: Env, joined: bool) -> list[Component]:
             groups.append(Component(body, [write], shape, clipped))
     for group in groups:
         _cut(group, env)
-    return groups
+    return _readers_first(groups)
+
+
+def _binding(source: Node, body: Body, joined: Joined) -> Iterator[Any]:
+    """What a stored tensor must have in common with another one to be worked on with it."""
+    for node in _ancestors(source):
+        if is_leaf(node) and memory_of(node).uid in body.writes:
+            yield node  # it must be loaded before the body overwrites it
+        elif joined is Joined.BY_LOADS or (joined is Joined.BY_WORK and node.computes):
+            yield node
+        elif joined is Joined.BY_COPY and node.computes:
+            yield node, source.order[1]
+
+
+def depend(reader: Component, writer: Component) -> bool:
+    """Whether a component loads from a tensor that another one of its body writes."""
+    written = {write.store.target for write in writer.writes}
+    return any(memory_of(leaf) in written for leaf in leaves([write.store for write in reader.writes]))
+
+
+def _readers_first(groups: list[Component]) -> list[Component]:
+    """What a body loads is there before the body writes, so who reads a tensor goes before who writes it."""
+    left, found = list(groups), []
+    while left:
+        free = next((g for g in left if not any(depend(other, g) for other in left if other is not g)), None)
+        if free is None:
+            names = " and ".join(group.writes[0].source.name for group in left)
+            raise LoweringError(
+                f"{names} are each made of what the other overwrites; assemble one into a tensor of the kernel's own "
+                "in a pypto.loop(1) before"
+            )
+        left.remove(free)
+        found.append(free)
+    return found
 
 
 def _computed(store: Store) -> Node:
@@ -99,18 +167,15 @@ def _computed(store: Store) -> Node:
     source = store.source
     if not _lacks_elements(source):
         return source
-    op, attributes = "copy", {}
-    if _expands_rows(source) and source.dtype.name in ("DT_FP16", "DT_FP32", "DT_INT16", "DT_INT32"):
-        op, attributes = "muls", {"scalar": 1}  # a copy cannot repeat one element
     return Node(
         uid=(1 << 40) + source.uid,
-        op=op,
+        op="copy",
         inputs=(source,),
         shape=source.shape,
         dtype=source.dtype,
         valid=source.valid,
         tile=source.tile,
-        attrs=attributes,
+        attrs={},
         name=f"{source.name}_copy",
         site=store.site,
     )
@@ -123,13 +188,6 @@ def _lacks_elements(node: Node) -> bool:
     if node.op in ALIASES:
         return _lacks_elements(node.inputs[0])
     return node.op == "concat" and any(map(_lacks_elements, node.inputs))
-
-
-def _expands_rows(node: Node) -> bool:
-    """Whether a tensor repeats one element along its last axis."""
-    if node.op == "expand" and node.inputs[0].shape[-1:] != node.shape[-1:]:
-        return True
-    return node.op in ALIASES and not is_leaf(node) and _expands_rows(node.inputs[0])
 
 
 def _ancestors(node: Node) -> set[Node]:

@@ -2,7 +2,7 @@
 
 One instruction in its count form where everything lies in a row. Else the cheaper of two ways: the count form row by
 row, or the mask/repeat form, whose repeats step along one axis while a loop takes the others and columns of 256 B. An
-operand that is one number per row is first spread to a 32 B block per row (Brcb), which repeats can then reread.
+operand that is one number per row is first spread to a 32 B block per row (`spreading.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from ascend_sim import asc
 from ascend_sim.frontends.pypto.errors import LoweringError
 from ascend_sim.frontends.pypto.graph import Node
+from ascend_sim.frontends.pypto.lowering import moves, spreading
 from ascend_sim.frontends.pypto.lowering.operands import (
     BLOCK_BYTES,
     MAX_REPEATS,
@@ -27,8 +28,6 @@ from ascend_sim.frontends.pypto.lowering.operands import (
     collapsed,
     places,
 )
-
-_SPREAD = 8  # elements that one repeat of Brcb spreads
 
 BINARY: dict[str, Any] = {
     "add": asc.add,
@@ -72,6 +71,8 @@ def form_of(node: Node) -> Form:
     op = node.op
     if op in BINARY:
         return Form(BINARY[op])
+    if op == "axpy":
+        return Form(asc.axpy, (node.attrs["scalar"],))
     if op in SCALAR:
         return Form(SCALAR[op], (node.attrs["scalar"],))
     if op in UNARY:
@@ -86,30 +87,59 @@ def form_of(node: Node) -> Form:
 def scratch_bytes(node: Node, sizes: Sequence[int], operands: Sequence[Operand]) -> int:
     """Bytes that the operation needs beside its operands (`operands`: destination first, at any address)."""
     if node.op in DIVISIONS:
-        return BLOCK_BYTES
-    dims = collapsed(sizes, operands)
-    return sum(_spread_bytes(dims, k, operands[k]) for k in _row_scalars(dims))
+        return BLOCK_BYTES + spreading.scratch_bytes(collapsed(sizes, operands), operands)
+    if node.op == "axpy":
+        target, y, x = operands
+        of_x = spreading.scratch_bytes(collapsed(sizes, [target, x]), [target, x])
+        return max(moves.scratch_bytes(sizes, target, y), of_x)
+    return spreading.scratch_bytes(collapsed(sizes, operands), operands)
 
 
 def element_wise(node: Node, sizes: Sequence[int], operands: Sequence[Operand], scratch: int) -> list[Call]:
     """The calls that compute `operands[0]` from the others; `scratch` is the address of `scratch_bytes` bytes."""
+    if node.op == "axpy":
+        return _axpy(node, sizes, operands, scratch)
+    if node.op in DIVISIONS:
+        return _division(node, sizes, operands, scratch)
+    return _spread_and_walk(node, sizes, operands, scratch)
+
+
+def _division(node: Node, sizes: Sequence[int], operands: Sequence[Operand], scratch: int) -> list[Call]:
+    """A number over, or under, a tensor: the number fills a block, which every repeat reads."""
+    block = Operand(operands[0].dtype, scratch, (0,) * len(sizes), scratch + BLOCK_BYTES)
+    fill: Call = (asc.duplicate, (block.tensor(), node.attrs["scalar"], BLOCK_BYTES // block.itemsize))
+    place = 1 if node.op == "rdivs" else 2
+    given = [*operands[:place], block, *operands[place:]]
+    return [fill, *_spread_and_walk(node, sizes, given, scratch + BLOCK_BYTES, ready=place)]
+
+
+def _spread_and_walk(
+    node: Node, sizes: Sequence[int], operands: Sequence[Operand], scratch: int, ready: int = -1
+) -> list[Call]:
+    """The instructions, after what one number per row needs; operand number `ready` is a block already."""
     found: list[Call] = []
     given = list(operands)
-    if node.op in DIVISIONS:
-        block = Operand(given[0].dtype, scratch, (0,) * len(sizes), scratch + BLOCK_BYTES)
-        found.append((asc.duplicate, (block.tensor(), node.attrs["scalar"], BLOCK_BYTES // block.itemsize)))
-        given.insert(1 if node.op == "rdivs" else 2, block)
     dims = collapsed(sizes, given)
     _check_rows(node, dims, given)
     blocks = [1] * len(given)  # stride within a repeat, in 32 B blocks
-    for k in _row_scalars(dims):
+    for k in spreading.row_scalars(dims):
         blocks[k] = 0
-        if given[k].addr == scratch and node.op in DIVISIONS:
+        if k == ready:
             continue
-        calls, given[k], dims = _spread(dims, k, given[k], scratch)
-        scratch += _spread_bytes(dims, k, operands[k])
+        calls, given[k], spread_dims = spreading.spread(dims, k, given[k], scratch)
+        scratch += spreading.spread_bytes(dims, k, operands[k])
+        dims = spread_dims
         found += calls
     return found + _walk(form_of(node), dims, given, blocks)
+
+
+def _axpy(node: Node, sizes: Sequence[int], operands: Sequence[Operand], scratch: int) -> list[Call]:
+    """Axpy adds to its destination: y is copied there, unless the result has taken y's place."""
+    target, y, x = operands
+    wide = [axis for axis, size in enumerate(sizes) if size > 1]
+    in_place = y.addr == target.addr and all(y.strides[axis] == target.strides[axis] for axis in wide)
+    found = [] if in_place else moves.move(node, sizes, target, y, scratch)
+    return found + _spread_and_walk(node, sizes, [target, x], scratch)
 
 
 def _check_rows(node: Node, dims: Sequence[Dim], operands: Sequence[Operand]) -> None:
@@ -128,44 +158,6 @@ def _check_rows(node: Node, dims: Sequence[Dim], operands: Sequence[Operand]) ->
                 f"{node.name}: rows of an operand start inside a 32 B block ({operand.addr % BLOCK_BYTES} B into it); "
                 "vector operands start on one: make the last dim of the parts a multiple of 32 B"
             )
-
-
-def _row_scalars(dims: Sequence[Dim]) -> list[int]:
-    """Operands that are one number per row."""
-    return [k for k, stride in enumerate(dims[-1].strides) if stride == 0 and dims[-1].size > 1]
-
-
-def _span(dims: Sequence[Dim], k: int, operand: Operand) -> tuple[int, int]:
-    """Elements between the block's start and the operand's first one, and from there to its last one, inclusive."""
-    before = operand.addr % BLOCK_BYTES // operand.itemsize
-    return before, 1 + sum((dim.size - 1) * dim.strides[k] // operand.itemsize for dim in dims[:-1])
-
-
-def _spread_bytes(dims: Sequence[Dim], k: int, operand: Operand) -> int:
-    """Room for a block per row; a first row anywhere in its block is allowed for."""
-    _, span = _span(dims, k, operand)
-    most = span + BLOCK_BYTES // operand.itemsize - 1
-    return -(-most // _SPREAD) * _SPREAD * BLOCK_BYTES
-
-
-def _spread(dims: list[Dim], k: int, operand: Operand, scratch: int) -> tuple[list[Call], Operand, list[Dim]]:
-    """Brcb: every number of the operand fills a block; the operand that reads them, and the dims with its strides."""
-    before, span = _span(dims, k, operand)
-    source = Operand(operand.dtype, operand.addr - before * operand.itemsize, operand.strides, operand.end)
-    total = -(-(before + span) // _SPREAD)
-    end = scratch + total * _SPREAD * BLOCK_BYTES
-    wide = Operand(operand.dtype, scratch, operand.strides, end)
-    calls: list[Call] = []
-    for first, repeats in chunks(total, MAX_REPEATS):
-        target = wide.tensor(first * _SPREAD * BLOCK_BYTES)
-        calls.append(
-            (asc.brcb, (target, source.tensor(first * _SPREAD * operand.itemsize), repeats, asc.BrcbRepeatParams(1, 8)))
-        )
-    outer = [
-        Dim(dim.size, (*dim.strides[:k], dim.strides[k] // operand.itemsize * BLOCK_BYTES, *dim.strides[k + 1 :]))
-        for dim in dims[:-1]
-    ]
-    return calls, Operand(operand.dtype, scratch + before * BLOCK_BYTES, operand.strides, end), [*outer, dims[-1]]
 
 
 def walk(form: Form, node: Node, sizes: Sequence[int], operands: Sequence[Operand]) -> list[Call]:
