@@ -80,6 +80,10 @@ class HardEvent(IntEnum):
         return PipeID[f"PIPE_{self.name.split('_')[1]}"]
 
 
+BLOCK_BYTES = 32
+"""One DataBlock: the grain of unified buffer addresses."""
+
+
 class Memory(IntEnum):
     GM = 0
     UB = 1

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from ascend_sim.asc.plain import data_type as numeric_type
+from ascend_sim.asc.plain import integer
 from ascend_sim.asc.recorder import RECORDER
-from ascend_sim.asc.tensors import UB_POSITIONS, LocalTensor, TPosition
+from ascend_sim.asc.tensors import LocalTensor, TPosition, ub_position
 from ascend_sim.errors import KernelError, UnsupportedError
 from ascend_sim.isa.dtypes import DataType
+from ascend_sim.program import BLOCK_BYTES
 
 __all__ = ["Hardware", "LocalMemAllocator"]
-_BLOCK_BYTES = 32
 
 
 class Hardware(IntEnum):
@@ -39,19 +41,17 @@ class LocalMemAllocator:
 
     def alloc(self, pos: TPosition, data_type: DataType, tile_size: int) -> LocalTensor:
         """`tile_size` elements; the next tensor starts on the next 32 B."""
-        if pos not in UB_POSITIONS:
-            raise KernelError(
-                f"LocalMemAllocator.alloc at {TPosition(pos).name}: allowed are VECIN, VECOUT and VECCALC"
-            )
+        what = "LocalMemAllocator.alloc"
+        pos = ub_position(what, pos)
+        dtype, size = numeric_type(what, data_type), integer(f"{what}: tile_size", tile_size)
         limit = RECORDER.launch.ub_usable_bytes if RECORDER.launch is not None else 0
-        nbytes = int(tile_size) * data_type.itemsize
+        nbytes = size * dtype.itemsize
         if self._next + nbytes > limit:
             raise KernelError(
-                f"LocalMemAllocator.alloc: {nbytes} B asked for with {self._next} B in use, but the unified buffer has "
-                f"{limit} B"
+                f"{what}: {nbytes} B asked for with {self._next} B in use, but the unified buffer has {limit} B"
             )
-        tensor = LocalTensor(data_type, pos, self._next, int(tile_size))
-        self._next += -(-nbytes // _BLOCK_BYTES) * _BLOCK_BYTES
+        tensor = LocalTensor(dtype, pos, self._next, size)
+        self._next += -(-nbytes // BLOCK_BYTES) * BLOCK_BYTES
         return tensor
 
     def get_cur_addr(self) -> int:

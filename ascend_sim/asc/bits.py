@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ascend_sim.asc.plain import integer, real, shown
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.scalars import number
 from ascend_sim.errors import KernelError
@@ -28,16 +29,16 @@ _ALL_ONES = (1 << _BITS) - 1
 
 def _word(call: str, value: Any) -> int:
     """`value` as an unsigned 64-bit word; charges one ALU operation."""
-    if not isinstance(value, int):
-        raise KernelError(f"{call} takes an integer, not {type(value).__name__}")
+    word = integer(f"{call}: value_in", value)
     RECORDER.charge(ScalarCall.ALU)
-    return int(value) & _ALL_ONES
+    return word & _ALL_ONES
 
 
 def _bit(call: str, value: Any) -> int:
-    if value not in (0, 1):
-        raise KernelError(f"{call}: count_value {value!r}, allowed are 0 and 1")
-    return int(value)
+    bit = integer(f"{call}: count_value", value)
+    if bit not in (0, 1):
+        raise KernelError(f"{call}: count_value {bit}, allowed are 0 and 1")
+    return bit
 
 
 def scalar_get_sff_value(value_in: int, count_value: int) -> int:
@@ -75,11 +76,11 @@ _TO_INT32 = {
 
 def scalar_cast(value_in: float, dtype: DataType, round_mode: RoundMode) -> Any:
     """A float32 scalar as int32 (RINT, FLOOR, CEIL, ROUND; clamped) or float16 (ODD: an inexact result ends in 1)."""
-    if not hasattr(value_in, "__float__"):
-        raise KernelError(f"scalar_cast takes a number, not {type(value_in).__name__}")
+    given = real("scalar_cast: value_in", value_in)
     RECORDER.charge(ScalarCall.ALU)
-    value = float(np.float32(value_in))
-    if dtype is dtypes.int32 and round_mode in _TO_INT32:
+    with np.errstate(over="ignore"):
+        value = float(np.float32(given))
+    if dtype is dtypes.int32 and isinstance(round_mode, RoundMode) and round_mode in _TO_INT32:
         if math.isnan(value):
             return number(0, dtype)
         clamped = min(max(value, -(2.0**31)), 2.0**31 - 1)
@@ -87,8 +88,8 @@ def scalar_cast(value_in: float, dtype: DataType, round_mode: RoundMode) -> Any:
     if dtype is dtypes.float16 and round_mode is RoundMode.CAST_ODD:
         return number(_round_to_odd(value), dtype)
     raise KernelError(
-        f"scalar_cast to {dtype!r} with {round_mode!r}: allowed are asc.int32 with CAST_RINT, CAST_FLOOR, CAST_CEIL or "
-        "CAST_ROUND, and asc.float16 with CAST_ODD"
+        f"scalar_cast to {shown(dtype)} with {shown(round_mode)}: allowed are asc.int32 with CAST_RINT, CAST_FLOOR, "
+        "CAST_CEIL or CAST_ROUND, and asc.float16 with CAST_ODD"
     )
 
 

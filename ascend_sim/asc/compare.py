@@ -26,7 +26,7 @@ from ascend_sim.asc.issue import (
     strided_layout,
     vector_work,
 )
-from ascend_sim.asc.operands import BLOCK_BYTES, fits, refuse, whole
+from ascend_sim.asc.operands import fits, refuse, whole
 from ascend_sim.asc.params import BinaryRepeatParams, Params, UnaryRepeatParams
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.state import FULL_MASK
@@ -38,6 +38,7 @@ from ascend_sim.isa.compare import COMPARE, COMPARE_SCALAR, COMPARE_TO_REGISTER,
 from ascend_sim.isa.dtypes import DataType, int32, uint8
 from ascend_sim.isa.enums import CMPMODE, MaskMode
 from ascend_sim.isa.row import Row
+from ascend_sim.program import BLOCK_BYTES
 
 __all__ = ["compare", "compare_scalar"]
 
@@ -71,7 +72,7 @@ def compare(
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = recorder.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         sources = (("src0", src0), ("src1", src1))
@@ -105,7 +106,7 @@ def compare_scalar(
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = recorder.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         sources = (("src0", src0),)
@@ -216,7 +217,7 @@ def _compare_to_register(
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = recorder.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = recorder.cache[key] = _build_to_register(frame, row, first, second, mode, given, params)

@@ -54,7 +54,7 @@ def cast_call() -> CastCall:
                 recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
             )  # fmt: skip
             hit = recorder.cache.get(key)
-        except (AttributeError, TypeError):
+        except (AttributeError, TypeError, ValueError):
             hit = key = None
         if hit is None:
             repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from sys import _getframe
 from typing import Any
 
-from ascend_sim.asc.gmcopy import build_copy, build_pad, out_of_bounds, wrong_operands
+from ascend_sim.asc.gmcopy import build_copy, build_pad, out_of_bounds
 from ascend_sim.asc.localcopy import local_copy
 from ascend_sim.asc.loopmode import refuse_loops
 from ascend_sim.asc.operands import refuse, whole
 from ascend_sim.asc.params import DataCopyExtParams, DataCopyParams, Params
+from ascend_sim.asc.plain import real
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.tensors import GlobalTensor
 from ascend_sim.asc.transfer import MAX_COUNT, Amount
@@ -50,7 +51,7 @@ def data_copy(
         amount = _amount(count, enhanced_params, dim_value, slice_list1, slice_list2, intri_params)
     rec = RECORDER
     frame = _getframe(1)
-    key: tuple[Any, ...]
+    key: tuple[Any, ...] | None
     try:
         if src.__class__ is GlobalTensor:
             key = (data_copy, dst.key, src.dtype, src.l2_bypass, amount, rec.pending, id(frame.f_code), frame.f_lasti)
@@ -64,9 +65,9 @@ def data_copy(
         else:
             local_copy(dst, src, amount, frame)
             return
-    except AttributeError:
-        wrong_operands("DataCopy", dst, src)
-    hit = rec.cache.get(key)
+        hit = rec.cache.get(key)
+    except (AttributeError, TypeError):  # wrong operands, or fields that are no numbers: building tells which
+        hit = key = None
     if hit is None:
         hit = build_copy(dst, src, amount, frame)
         if hit is None:
@@ -118,9 +119,9 @@ def data_copy_pad(
             data_copy_pad, tensor.key, gm.dtype, gm.l2_bypass, params, padding, rec.pending, rec.state,
             id(frame.f_code), frame.f_lasti
         )  # fmt: skip
-    except AttributeError:
-        wrong_operands("DataCopyPad", dst, src)
-    hit = rec.cache.get(key)
+        hit = rec.cache.get(key)
+    except (AttributeError, TypeError):
+        hit = key = None
     if hit is None:
         hit = build_pad(dst, src, data_copy_params, pad_params, frame)
         if hit is None:
@@ -146,9 +147,7 @@ def set_pad_value(padding_value: Any, pos: Any = None) -> None:
     The value is converted to the dtype of the copy that uses it; 64-bit copies can only be padded with 0. `pos` is
     accepted as pyasc has it; on a vector core it makes no difference.
     """
-    if not (hasattr(padding_value, "__index__") or hasattr(padding_value, "__float__")):
-        refuse("SetPadValue", f"padding_value must be a number, not {type(padding_value).__name__}")
-    value = int(padding_value) if hasattr(padding_value, "__index__") else float(padding_value)
+    value = real("SetPadValue: padding_value", padding_value)
     RECORDER.state = RECORDER.state.with_register("pad", value)
     RECORDER.charge(ScalarCall.ALU)
 

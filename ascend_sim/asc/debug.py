@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ascend_sim.asc.plain import integer, shown
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.scalars import UnknownScalar
 from ascend_sim.asc.shapes import ShapeInfo
@@ -47,6 +48,8 @@ def printf(fmt: str, *args: Any) -> None:
     """
     if RECORDER.launch is None:
         raise KernelError("asc.printf can only be called inside a kernel")
+    if not isinstance(fmt, str):
+        raise KernelError(f"asc.printf: fmt must be a text, not {type(fmt).__name__}")
     for written, meant in _ESCAPES.items():
         fmt = fmt.replace(written, meant)
     given = list(args)
@@ -73,7 +76,10 @@ def _format(spec: str, conversion: str, value: Any) -> str:
     if conversion not in _CONVERTERS:
         raise KernelError(f"asc.printf: unknown conversion %{conversion}; allowed are {' '.join(_CONVERTERS)}")
     python_conversion, convert = _CONVERTERS[conversion]
-    return str((spec + python_conversion) % convert(value))
+    try:
+        return str((spec + python_conversion) % convert(value))
+    except (TypeError, ValueError, OverflowError):
+        raise KernelError(f"asc.printf: %{conversion} cannot print {shown(value)}") from None
 
 
 def dump_tensor(
@@ -82,12 +88,15 @@ def dump_tensor(
     """Print the first `dump_size` elements; `desc` is a number of the author's choice that tells dumps apart."""
     if not isinstance(tensor, LocalTensor | GlobalTensor):
         raise KernelError(f"asc.dump_tensor takes a LocalTensor or a GlobalTensor, not {type(tensor).__name__}")
-    count, data = int(dump_size), _elements(tensor, int(dump_size))
+    if not isinstance(shape_info, ShapeInfo | None):
+        raise KernelError(f"asc.dump_tensor: shape_info must be a ShapeInfo, not {type(shape_info).__name__}")
+    number, count = integer("asc.dump_tensor: desc", desc), integer("asc.dump_tensor: dump_size", dump_size)
+    data = _elements(tensor, count)
     where = (
         f"UB[{tensor.addr}]" if isinstance(tensor, LocalTensor) else f"GM {tensor.allocation.name!r}+{tensor.offset}"
     )
     print(
-        f"dump_tensor desc={int(desc)} block={RECORDER.block} {where} {tensor.dtype.name} x {count}"
+        f"dump_tensor desc={number} block={RECORDER.block} {where} {tensor.dtype.name} x {count}"
         + ("" if shape_info is None else f" shape={list(shape_info.dims)}")
     )
     print("  not computed in this run (values are off)" if data is None else _table(data, shape_info))

@@ -12,7 +12,7 @@ import numpy as np
 from ascend_sim.asc import checks
 from ascend_sim.asc.forms import mask_argument
 from ascend_sim.asc.issue import Hit, counted_walk, dense_layout, lanes_of, make_hit, make_instr, masked_walk, play
-from ascend_sim.asc.operands import BLOCK_BYTES, element, fits, refuse, whole
+from ascend_sim.asc.operands import element, fits, refuse, whole
 from ascend_sim.asc.params import BrcbRepeatParams, CopyRepeatParams
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.regions import overlap
@@ -22,7 +22,7 @@ from ascend_sim.asc.views import strided
 from ascend_sim.asc.walk import Layout, Walk
 from ascend_sim.isa.enums import MaskMode
 from ascend_sim.isa.moves import BRCB, COPY, DUPLICATE
-from ascend_sim.program import Access, Memory, Region, VectorWork
+from ascend_sim.program import BLOCK_BYTES, Access, Memory, Region, VectorWork
 
 __all__ = ["brcb", "copy", "duplicate"]
 
@@ -61,7 +61,7 @@ def duplicate(
             is_set_mask, rec.pending, rec.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = rec.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         strides = (dst_block_stride, dst_repeat_stride)
@@ -115,7 +115,7 @@ def copy(
             id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = rec.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = rec.cache[key] = _build_copy(frame, dst, src, words, repeat_time, repeat_params, is_set_mask)
@@ -132,7 +132,7 @@ def _build_copy(
     limits = (MAX_UINT16, MAX_UINT16, MAX_COPY_REPEAT_STRIDE, MAX_COPY_REPEAT_STRIDE)
     dst_block, src_block, dst_repeat, src_repeat = (
         checks.check_stride(row, name, value, limit) * BLOCK_BYTES
-        for name, value, limit in zip(params.field_names(), params.key, limits, strict=True)
+        for name, value, limit in zip(params.field_names, params.key, limits, strict=True)
     )
     repeats = checks.check_repeats(row, repeat_time, "repeat_time")
     walk, after = _copy_walk(dst, mask, repeats, is_set_mask)
@@ -171,7 +171,7 @@ def brcb(dst: LocalTensor, src0: LocalTensor, repeat_times: Any, repeat_params: 
             id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = rec.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = rec.cache[key] = _build_brcb(frame, dst, src0, repeat_times, repeat_params)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ascend_sim.asc.plain import integer, shown
 from ascend_sim.asc.recorder import RECORDER, Site
+from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
 from ascend_sim.errors import KernelError, UnsupportedError
 from ascend_sim.isa.control import DATA_SYNC_BARRIER, PIPE_BARRIER, SET_FLAG, SYNC_ALL, WAIT_FLAG
 from ascend_sim.program import BarrierWork, FlagWork, HardEvent, Instr, PipeID, SyncWork
-
-if TYPE_CHECKING:
-    from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
 
 __all__ = [
     "MemDsbT",
@@ -85,7 +84,7 @@ def check_event(event: Any, call: str) -> HardEvent:
     try:
         found = HardEvent(event)
     except ValueError:
-        raise KernelError(f"{call} takes a HardEvent such as HardEvent.MTE2_V, not {event!r}") from None
+        raise KernelError(f"{call} takes a HardEvent such as HardEvent.MTE2_V, not {shown(event)}") from None
     for pipe in (found.source, found.destination):
         if pipe not in _VECTOR_CORE_PIPES:
             raise KernelError(
@@ -109,13 +108,16 @@ _CHECKED: dict[tuple[Any, Any, bool], int] = {}
 
 
 def _user_flag(event: HardEvent, event_id: int, wait: bool, frame: Site) -> None:
-    key = _CHECKED.get((event, event_id, wait))
+    try:
+        key = _CHECKED.get((event, event_id, wait))
+    except TypeError:  # not even hashable
+        key = None
     if key is None:
         call = "wait_flag" if wait else "set_flag"
-        checked = check_event(event, call)
-        if not isinstance(event_id, int) or not 0 <= event_id < EVENT_IDS:
-            raise KernelError(f"{call}: event_id {event_id!r}, allowed are 0..{EVENT_IDS - 1}")
-        key = _CHECKED[(event, event_id, wait)] = flag_key(checked, int(event_id), wait)
+        checked, number = check_event(event, call), integer(f"{call}: event_id", event_id)
+        if not 0 <= number < EVENT_IDS:
+            raise KernelError(f"{call}: event_id {number}, allowed are 0..{EVENT_IDS - 1}")
+        key = _CHECKED[(checked, number, wait)] = flag_key(checked, number, wait)
     emit_flag(key, frame)
 
 
@@ -128,7 +130,10 @@ def emit_barrier(pipe: PipeID, frame: Site) -> None:
     """Record a PipeBarrier issued at `frame`."""
     recorder = RECORDER
     site = ("PipeBarrier", pipe, recorder.pending, id(frame.f_code), frame.f_lasti)
-    instr = recorder.cache.get(site)
+    try:
+        instr = recorder.cache.get(site)
+    except TypeError:  # `pipe` is not even hashable
+        instr = None
     if instr is None:
         found = _check_barrier(pipe)
         issued_on = PipeID.PIPE_S if found is PipeID.PIPE_ALL else found
@@ -148,7 +153,7 @@ def _check_barrier(pipe: Any) -> PipeID:
     try:
         found = PipeID(pipe)
     except ValueError:
-        raise KernelError(f"pipe_barrier takes a PipeID such as PipeID.PIPE_V, not {pipe!r}") from None
+        raise KernelError(f"pipe_barrier takes a PipeID such as PipeID.PIPE_V, not {shown(pipe)}") from None
     if found is PipeID.PIPE_S:
         raise KernelError("pipe_barrier(PIPE_S) is not allowed: the scalar unit runs in order by itself")
     if found is not PipeID.PIPE_ALL and found not in _VECTOR_CORE_PIPES:
@@ -162,7 +167,7 @@ def _check_barrier(pipe: Any) -> PipeID:
 def data_sync_barrier(arg0: MemDsbT) -> None:
     """Wait until the memory accesses that `arg0` names are done; timed as a barrier of all pipes."""
     if not isinstance(arg0, MemDsbT):
-        raise KernelError(f"data_sync_barrier takes a MemDsbT such as MemDsbT.ALL, not {arg0!r}")
+        raise KernelError(f"data_sync_barrier takes a MemDsbT such as MemDsbT.ALL, not {shown(arg0)}")
     frame = sys._getframe(1)
     RECORDER.append(
         Instr(
@@ -193,7 +198,7 @@ def sync_all(
     else:
         soft = True
         _check_soft_sync(gm_workspace, ub_workspace, used_cores)
-    if not is_aiv_only or gm_workspace is False:
+    if not integer("sync_all: is_aiv_only", is_aiv_only) or gm_workspace is False:
         raise KernelError("sync_all(is_aiv_only=False) waits for cube cores, which are not simulated yet")
     RECORDER.append(
         Instr(
@@ -209,11 +214,14 @@ def sync_all(
     RECORDER.launch.park("SyncAll")
 
 
-def _check_soft_sync(gm: GlobalTensor, ub: LocalTensor | None, used_cores: int) -> None:
+def _check_soft_sync(gm: Any, ub: Any, used_cores: Any) -> None:
     if ub is None:
         raise KernelError("sync_all with a gm_workspace also needs a ub_workspace")
+    for name, given, kind in (("gm_workspace", gm, GlobalTensor), ("ub_workspace", ub, LocalTensor)):
+        if not isinstance(given, kind):
+            raise KernelError(f"sync_all: {name} must be a {kind.__name__}, not {type(given).__name__}")
     cores = RECORDER.block_dim
-    if used_cores not in (0, cores):
+    if integer("sync_all: used_cores", used_cores) not in (0, cores):
         raise KernelError(
             f"sync_all: used_cores {used_cores}, but the launch has {cores} blocks; waiting for only some of them is "
             "not simulated yet (0 means all)"

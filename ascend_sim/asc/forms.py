@@ -114,7 +114,7 @@ def binary_call(row: Row) -> BinaryCall:
                 recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
             )  # fmt: skip
             hit = recorder.cache.get(key)
-        except (AttributeError, TypeError):
+        except (AttributeError, TypeError, ValueError):
             hit = key = None
         if hit is None:
             operands = (("dst", dst), ("src0", src0), ("src1", src1))
@@ -148,7 +148,7 @@ def scalar_call(row: Row) -> ScalarCall:
                 recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
             )  # fmt: skip
             hit = recorder.cache.get(key)
-        except (AttributeError, TypeError):
+        except (AttributeError, TypeError, ValueError):
             hit = key = None
         if hit is None:
             repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)
@@ -180,7 +180,7 @@ def unary_call(row: Row) -> UnaryCall:
                 recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
             )  # fmt: skip
             hit = recorder.cache.get(key)
-        except (AttributeError, TypeError):
+        except (AttributeError, TypeError, ValueError):
             hit = key = None
         if hit is None:
             repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)

@@ -14,7 +14,7 @@ from ascend_sim.asc.fill import MAX_UINT16
 from ascend_sim.asc.forms import mask_argument
 from ascend_sim.asc.issue import Hit, lanes_of, make_instr, mask_bits, masked_walk, play
 from ascend_sim.asc.offsets import OffsetReader, in_place_check
-from ascend_sim.asc.operands import BLOCK_BYTES, fits, refuse, whole
+from ascend_sim.asc.operands import fits, refuse, whole
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import FULL_WORD, CoreState
 from ascend_sim.asc.tensors import LocalTensor
@@ -23,7 +23,7 @@ from ascend_sim.asc.walk import Bytes, Layout, Walk
 from ascend_sim.isa.dtypes import DataType, uint8, uint16, uint32, uint64
 from ascend_sim.isa.enums import MaskMode
 from ascend_sim.isa.moves import GATHER
-from ascend_sim.program import Memory, Region, VectorWork
+from ascend_sim.program import BLOCK_BYTES, Memory, Region, VectorWork
 
 __all__ = ["gather"]
 
@@ -63,7 +63,7 @@ def gather(
             rec.pending, rec.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = rec.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = rec.cache[key] = _build(frame, dst, src, src_offset, src_base, count, repeat_times, dst_rep_stride)

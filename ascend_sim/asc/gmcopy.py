@@ -21,8 +21,7 @@ Built = tuple[Instr, Any, int, CoreState | None]  # instruction, value function,
 
 def build_copy(dst: Any, src: Any, count: Amount, frame: FrameType) -> Built | None:
     """data_copy in either direction; None if it moves nothing."""
-    if {dst.__class__, src.__class__} != {LocalTensor, GlobalTensor}:
-        wrong_operands("DataCopy", dst, src)
+    _check_operands("DataCopy", dst, src)
     if isinstance(dst, LocalTensor):
         move = block_transfer("DataCopy", dst.dtype, count, True)
         return None if move is None else _load_instr(DATA_COPY_IN, dst, src, move, None, frame)
@@ -32,6 +31,7 @@ def build_copy(dst: Any, src: Any, count: Amount, frame: FrameType) -> Built | N
 
 def build_pad(dst: Any, src: Any, params: Any, pad: Any, frame: FrameType) -> Built | None:
     """data_copy_pad in either direction; None if it moves nothing."""
+    _check_operands("DataCopyPad", dst, src)
     if isinstance(src, GlobalTensor):
         tensor = local("DataCopyPad", "dst", dst)
         move = pad_rows(params, tensor.dtype, True, pad)
@@ -113,6 +113,14 @@ def out_of_bounds(instr: Instr, gm: GlobalTensor, start: int, extent: int) -> No
         f"{role} touches bytes {start}..{start + extent - 1} of kernel argument {allocation.name!r}, which holds "
         f"{allocation.nbytes} B{f' (allowed are bytes 0..{allocation.nbytes - 1})' if allocation.nbytes else ''}",
     )
+
+
+def _check_operands(op: str, dst: object, src: object) -> None:
+    kinds = {dst.__class__, src.__class__}
+    if kinds != {LocalTensor, GlobalTensor} or not all(
+        hasattr(t, "allocation") for t in (dst, src) if isinstance(t, GlobalTensor)
+    ):
+        wrong_operands(op, dst, src)
 
 
 def wrong_operands(op: str, dst: object, src: object) -> NoReturn:

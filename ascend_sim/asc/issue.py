@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 from ascend_sim.asc import checks
-from ascend_sim.asc.operands import BLOCK_BYTES, REPEAT_BYTES, fits, refuse, whole
+from ascend_sim.asc.operands import REPEAT_BYTES, fits, refuse, whole
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.state import FULL_MASK, CoreState
 from ascend_sim.asc.tensors import LocalTensor
@@ -15,7 +15,7 @@ from ascend_sim.asc.views import Into, make_run
 from ascend_sim.asc.walk import Layout, Walk
 from ascend_sim.isa.enums import MaskMode
 from ascend_sim.isa.row import Row
-from ascend_sim.program import Access, Instr, Region, VectorWork, Work
+from ascend_sim.program import BLOCK_BYTES, Access, Instr, Region, VectorWork, Work
 
 Hit = tuple[Instr, Run | None, CoreState]
 MAX_COUNT = 1 << 20  # more elements than any UB holds

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from ascend_sim.asc.constexpr import constexpr_parameters
 from ascend_sim.asc.options import OPTION_NAMES, RESERVED_NAMES, check_options
+from ascend_sim.asc.plain import shown
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.errors import InputError, KernelError, OptionError
+from ascend_sim.soc.models import MAX_BLOCKS
 
 __all__ = ["Kernel", "jit"]
 
@@ -22,8 +25,10 @@ class Kernel(Generic[P, R]):
     """A jitted function. `kernel[blocks](...)` launches it; inside a kernel it is called like any function."""
 
     def __init__(self, function: Callable[P, R], options: Mapping[str, Any]) -> None:
+        self.function: Callable[P, R] = function
+        if not inspect.isfunction(function):
+            raise OptionError(f"asc.jit decorates a function, not {shown(function)}; options go by name")
         functools.update_wrapper(self, function)
-        self.function = function
         self.name = function.__name__
         self.options = check_options(options)
         self.signature = inspect.signature(function)
@@ -46,13 +51,15 @@ class Kernel(Generic[P, R]):
         core_num, *rest = launch if isinstance(launch, tuple) else (launch,)
         if len(rest) > 1:
             raise OptionError(f"kernel[core_num, stream] takes at most two values, not {len(rest) + 1}")
-        if isinstance(core_num, bool) or not hasattr(core_num, "__index__"):
+        try:
+            blocks = 0 if isinstance(core_num, bool) else int(operator.index(core_num))
+        except TypeError:
             raise InputError(
                 f"kernel {self.name!r}: core_num must be an integer of at least 1, not {type(core_num).__name__}"
-            )
-        if core_num <= 0:
-            raise InputError(f"kernel {self.name!r}: core_num is {core_num}, must be at least 1")
-        return Launcher(self, int(core_num))
+            ) from None
+        if not 1 <= blocks <= MAX_BLOCKS:
+            raise InputError(f"kernel {self.name!r}: core_num is {core_num}, allowed are 1..{MAX_BLOCKS} blocks")
+        return Launcher(self, blocks)
 
 
 class Launcher:

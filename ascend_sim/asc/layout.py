@@ -16,14 +16,14 @@ from ascend_sim.asc import checks
 from ascend_sim.asc.checks import MAX_REPEATS
 from ascend_sim.asc.flags import emit_barrier
 from ascend_sim.asc.localcopy import local_copy
-from ascend_sim.asc.operands import BLOCK_BYTES, fits, local, refuse, whole
+from ascend_sim.asc.operands import fits, local, refuse, whole
 from ascend_sim.asc.params import TransposeParamsExt
 from ascend_sim.asc.permute import TurnParams, block_list, five_hd, same_block, turn_square
 from ascend_sim.asc.regions import overlap
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.isa.enums import TransposeType
 from ascend_sim.isa.moves import TRANSPOSE, TRANSPOSE_LAYOUT
-from ascend_sim.program import Memory, PipeID, Region
+from ascend_sim.program import BLOCK_BYTES, Memory, PipeID, Region
 
 __all__ = ["transpose"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ascend_sim.asc.gmcopy import wrong_operands
-from ascend_sim.asc.operands import BLOCK_BYTES, REPEAT_BYTES, dtypes, fits, local, refuse
+from ascend_sim.asc.operands import REPEAT_BYTES, dtypes, fits, local, refuse
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.regions import overlap
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.transfer import Amount, Transfer, block_transfer, rows_region, ub_rows
 from ascend_sim.isa.moves import DATA_COPY_LOCAL
-from ascend_sim.program import Access, Instr, Memory, VectorWork
+from ascend_sim.program import BLOCK_BYTES, Access, Instr, Memory, VectorWork
 
 OP = "DataCopy"
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from ascend_sim.asc.operands import ARCH_NAMES, BLOCK_BYTES, refuse, whole
+from ascend_sim.asc.operands import ARCH_NAMES, refuse, whole
 from ascend_sim.asc.params import LoopModeParams
 from ascend_sim.asc.recorder import RECORDER, outside_kernel
-from ascend_sim.program import ScalarCall
+from ascend_sim.program import BLOCK_BYTES, ScalarCall
 
 __all__ = ["DataCopyMVType", "reset_loop_mode_para", "set_loop_mode_para"]
 

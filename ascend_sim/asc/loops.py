@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Any
 
+from ascend_sim.asc.plain import data_type, integer, shown
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.scalars import SCALARS, Int32, UnknownScalar
 from ascend_sim.errors import KernelError
@@ -35,12 +36,9 @@ class range:  # noqa: A001, N801 - pyasc's name
         if not 1 <= len(bounds) <= 3:
             raise KernelError(f"asc.range takes (stop), (start, stop) or (start, stop, step), not {len(bounds)} values")
         start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-        for bound in (start, stop, step):
-            if isinstance(bound, UnknownScalar) or not hasattr(bound, "__index__"):
-                raise KernelError(f"asc.range takes integers, not {type(bound).__name__}")
-        if step <= 0:
-            raise KernelError(f"asc.range: step is {step}, must be at least 1")
-        self.start, self.stop, self.step = int(start), int(stop), int(step)
+        self.start, self.stop, self.step = (integer("asc.range: a bound", bound) for bound in (start, stop, step))
+        if self.step <= 0:
+            raise KernelError(f"asc.range: step is {self.step}, must be at least 1")
 
     def __iter__(self) -> Iterator[Any]:
         if RECORDER.vf is not None:
@@ -64,7 +62,11 @@ class static_range(range):  # noqa: N801 - pyasc's name
 
 def static_assert(test: Any, message: str | None = None) -> None:
     """Stop the kernel unless `test` holds; `test` must be known at compile time."""
-    if not test:
+    try:
+        holds = bool(test)
+    except ValueError:  # an array
+        raise KernelError(f"static_assert takes a condition, not {type(test).__name__}") from None
+    if not holds:
         raise KernelError(f"static_assert failed{'' if message is None else f': {message}'}")
 
 
@@ -74,19 +76,21 @@ class array:  # noqa: N801 - pyasc's name
     __slots__ = ("_items", "dtype")
 
     def __init__(self, dtype: DataType, values: int | Sequence[Any], fill_value: Any = None) -> None:
-        scalar = SCALARS.get(dtype)
-        if scalar is None:
-            raise KernelError(f"asc.array takes a numeric data type such as asc.int32, not {dtype!r}")
+        scalar = SCALARS[data_type("asc.array", dtype)]
         self.dtype = dtype
         if isinstance(values, int):
             if values <= 0:
                 raise KernelError(f"asc.array: length is {values}, must be at least 1")
             self._items = [scalar.wrap(0 if fill_value is None else fill_value)] * int(values)
         else:
-            self._items = [v if isinstance(v, UnknownScalar) else scalar.wrap(v) for v in values]
+            try:
+                items = iter(values)
+            except TypeError:
+                raise KernelError(f"asc.array takes a length or a list of values, not {shown(values)}") from None
+            self._items = [v if isinstance(v, UnknownScalar) else scalar.wrap(v) for v in items]
 
     def _index(self, index: Any) -> int:
-        position = int(index)
+        position = integer("asc.array: index", index)
         if not 0 <= position < len(self._items):
             raise KernelError(
                 f"asc.array: index {position} is outside the array, allowed are 0..{len(self._items) - 1}"
@@ -133,5 +137,7 @@ TOTAL_L1_SIZE = Property.TOTAL_L1_SIZE
 def property(prop: Property) -> int:  # noqa: A001 - pyasc's name
     """A device constant in bytes, as a run-time value."""
     if not isinstance(prop, Property):
-        raise KernelError(f"asc.property takes one of {', '.join(f'asc.{p.name}' for p in Property)}, not {prop!r}")
+        raise KernelError(
+            f"asc.property takes one of {', '.join(f'asc.{p.name}' for p in Property)}, not {shown(prop)}"
+        )
     return Int32(_PROPERTY_VALUES[prop])

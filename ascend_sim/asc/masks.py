@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ascend_sim.asc.operands import refuse, whole
+from ascend_sim.asc.plain import shown
 from ascend_sim.asc.recorder import CALL_UNIT, RECORDER, outside_kernel
 from ascend_sim.asc.state import FULL_MASK, FULL_WORD, CoreState
 from ascend_sim.isa import dtypes as t
@@ -70,10 +71,12 @@ def set_vector_mask(
 
 
 def _length_mask(op: str, length: Any, dtype: Any, mode: Any) -> tuple[int, int]:
-    if mode == MaskMode.COUNTER:
+    if not isinstance(mode, MaskMode):
+        refuse(op, f"mode must be a MaskMode, not {shown(mode)}")
+    if mode is MaskMode.COUNTER:
         return whole(op, "length", length, 0, 0xFFFFFFFF), 0
     if not isinstance(dtype, DataType) or not dtype.itemsize:
-        refuse(op, f"dtype must be an asc data type, not {dtype!r}")
+        refuse(op, f"dtype must be an asc data type, not {shown(dtype)}")
     lanes = 256 // max(2, dtype.itemsize)
     bits = (1 << whole(op, "length", length, 0, lanes, f"{lanes} lanes of {dtype.name} a repeat")) - 1
     return bits & FULL_WORD, bits >> 64
@@ -105,8 +108,8 @@ def set_atomic_none() -> None:
 
 
 def _set_atomic(op: str, name: str, dtype: Any) -> None:
-    if dtype not in ATOMIC_TYPES:
-        given = dtype.name if isinstance(dtype, DataType) else repr(dtype)
+    if not isinstance(dtype, DataType) or dtype not in ATOMIC_TYPES:
+        given = dtype.name if isinstance(dtype, DataType) else shown(dtype)
         refuse(op, f"dtype is {given}, allowed are {', '.join(item.name for item in ATOMIC_TYPES)}")
     state = RECORDER.state.replace(atomic=f"{name}:{dtype.name}")
     if state.register("atomic_op", "add") != name:

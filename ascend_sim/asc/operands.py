@@ -5,18 +5,18 @@ Each refusal names the instruction (Ascend C's name), the operand, what was give
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ascend_sim.asc.plain import integer
 from ascend_sim.asc.recorder import RECORDER, outside_kernel
 from ascend_sim.asc.tensors import LocalTensor, TPosition
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.isa.row import Row
+from ascend_sim.program import BLOCK_BYTES
 
-BLOCK_BYTES = 32  # one DataBlock, the grain of UB addressing
 REPEAT_BYTES = 256  # what the vector unit reads of one operand per repeat
 
 _UB_POSITIONS = frozenset({TPosition.VECIN, TPosition.VECOUT, TPosition.VECCALC})
@@ -28,14 +28,8 @@ def refuse(op: str, text: str) -> NoReturn:
 
 
 def whole(op: str, name: str, value: Any, low: int, high: int, why: str = "") -> int:
-    """`value` as an int within `low..high`; runtime scalars and numpy integers are taken by their value.
-
-    The int is a plain one: what the simulator computes with it must not be charged to the kernel's scalar unit.
-    """
-    try:
-        number = int(operator.index(value))
-    except TypeError:
-        refuse(op, f"{name} must be an integer, not {type(value).__name__}")
+    """`value` as a plain int within `low..high`."""
+    number = integer(f"{op}: {name}", value)
     if not low <= number <= high:
         refuse(op, f"{name} is {number}, allowed are {low}..{high}{f' ({why})' if why else ''}")
     return number

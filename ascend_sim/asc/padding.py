@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ascend_sim.asc.loopmode import loops_of
-from ascend_sim.asc.operands import BLOCK_BYTES, element, refuse, whole
+from ascend_sim.asc.operands import element, refuse, whole
 from ascend_sim.asc.params import DataCopyExtParams, DataCopyPadExtParams, DataCopyPadParams, DataCopyParams
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import CoreState
 from ascend_sim.asc.transfer import MAX_BLOCKS, MAX_UINT16, Filler, Transfer
 from ascend_sim.isa.dtypes import DataType
+from ascend_sim.program import BLOCK_BYTES
 
 OP = "DataCopyPad"
 MAX_UINT32 = 0xFFFFFFFF

@@ -13,7 +13,7 @@ from ascend_sim.asc import checks
 from ascend_sim.asc.fill import MAX_UINT16
 from ascend_sim.asc.gathering import RAW
 from ascend_sim.asc.issue import lanes_of, make_instr
-from ascend_sim.asc.operands import BLOCK_BYTES, REPEAT_BYTES, fits, local, refuse, whole
+from ascend_sim.asc.operands import REPEAT_BYTES, fits, local, refuse, whole
 from ascend_sim.asc.params import TransDataTo5HDParams
 from ascend_sim.asc.recorder import CALL_UNIT, RECORDER, outside_kernel
 from ascend_sim.asc.regions import overlap
@@ -21,7 +21,7 @@ from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.asc.walk import Bytes, fold_runs
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.isa.moves import TRANS_DATA_TO_5HD, TRANSPOSE
-from ascend_sim.program import Access, Instr, Memory, Region, ScalarCall, VectorWork
+from ascend_sim.program import BLOCK_BYTES, Access, Instr, Memory, Region, ScalarCall, VectorWork
 
 __all__ = ["trans_data_to_5hd"]
 
@@ -45,7 +45,7 @@ def turn_square(dst: LocalTensor, src: LocalTensor, frame: FrameType) -> None:
     try:
         key = (turn_square, dst.key, src.key, rec.pending, id(frame.f_code), frame.f_lasti)
         hit = rec.cache.get(key)
-    except AttributeError:
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = rec.cache[key] = _build_square(dst, src, frame)

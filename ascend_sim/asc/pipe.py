@@ -6,17 +6,17 @@ import sys
 from typing import Any
 
 from ascend_sim.asc.flags import EVENT_IDS, LOWEST_FREE, check_event, emit_barrier
+from ascend_sim.asc.plain import integer
 from ascend_sim.asc.queue import Buffer, TQueBind
 from ascend_sim.asc.recorder import CALL_UNIT, RECORDER, KeptSite, Site
-from ascend_sim.asc.tbuf import TBuf, TBufPool
-from ascend_sim.asc.tensors import UB_POSITIONS, TPosition
+from ascend_sim.asc.tbuf import TBuf, TBufPool, buffer_size, check_pools
+from ascend_sim.asc.tensors import TPosition, ub_position
 from ascend_sim.errors import KernelError
-from ascend_sim.program import HardEvent, PipeID, ScalarCall
+from ascend_sim.program import BLOCK_BYTES, HardEvent, PipeID, ScalarCall
 
 __all__ = ["TPipe", "get_tpipe_ptr"]
 
 MAX_BUFFERS = 64  # per kernel (Ascend C, InitBuffer)
-UB_BLOCK_BYTES = 32
 
 _TPIPE = CALL_UNIT[ScalarCall.TPIPE]
 _INIT_BUFFER = CALL_UNIT[ScalarCall.INIT_BUFFER]
@@ -119,13 +119,13 @@ class TPipe:
         target = que if que is not None else buf
         RECORDER.pending += _INIT_BUFFER
         if isinstance(target, TBuf):
-            nbytes = _size(num if len is None else len, "TBuf size in bytes")
+            nbytes = buffer_size("TBuf size in bytes", num if len is None else len)
             target.attach(self._reserve(target, 1, nbytes)[0])
         elif isinstance(target, TQueBind):
             if num is None or len is None:
                 raise KernelError("init_buffer(que, num, len) needs the number of buffers and their length in bytes")
-            count = _size(num, "number of buffers")
-            self.adopt(target, self._reserve(target, count, _size(len, "buffer length in bytes")))
+            count = buffer_size("number of buffers", num)
+            self.adopt(target, self._reserve(target, count, buffer_size("buffer length in bytes", len)))
         else:
             raise KernelError(f"init_buffer takes a TQue or a TBuf, not {type(target).__name__}")
 
@@ -147,23 +147,26 @@ class TPipe:
     def init_buf_pool(self, pool: TBufPool, len: int = 0, share_buf: TBufPool | None = None) -> None:  # noqa: A002
         """Reserve `len` bytes for a pool, or lay it over `share_buf`."""
         RECORDER.pending += _INIT_BUFFER
+        check_pools(pool, share_buf)
         if share_buf is not None:
             pool.attach(self, share_buf.start, share_buf.nbytes)
             return
-        buffer = self._reserve(pool, 1, _size(len, "pool length in bytes"))[0]
+        buffer = self._reserve(pool, 1, buffer_size("pool length in bytes", len))[0]
         pool.attach(self, buffer.addr, buffer.nbytes)
 
     def get_base_addr(self, logic_pos: TPosition) -> int:
         """Where a position's memory starts: 0 for the unified buffer."""
-        if logic_pos not in UB_POSITIONS:
-            raise KernelError(
-                f"get_base_addr({TPosition(logic_pos).name}): only unified buffer positions are simulated"
-            )
+        ub_position("get_base_addr", logic_pos)
         return 0
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Unified buffer that the buffers take, from address 0 on."""
+        return self._next_address
 
     def _reserve(self, owner: Any, num: int, nbytes: int) -> list[Buffer]:
         """`num` buffers in a row; refuses what the core has no room or no handle for."""
-        rounded = -(-nbytes // UB_BLOCK_BYTES) * UB_BLOCK_BYTES
+        rounded = -(-nbytes // BLOCK_BYTES) * BLOCK_BYTES
         buffers = self.number_buffers(num, rounded, self._next_address)
         self._owners.append((owner, num, rounded))
         self._next_address += num * rounded
@@ -199,9 +202,10 @@ class TPipe:
     def release_event_id(self, id: int, event: HardEvent = HardEvent.V_S) -> None:  # noqa: A002
         RECORDER.pending += _EVENT_ID
         checked = check_event(event, "release_event_id")
-        if not 0 <= id < EVENT_IDS or not self.events.taken[checked] >> id & 1:
-            raise KernelError(f"release_event_id: id {id} of HardEvent.{checked.name} is not taken")
-        self.events.release(checked, id)
+        number = integer("release_event_id: id", id)
+        if not 0 <= number < EVENT_IDS or not self.events.taken[checked] >> number & 1:
+            raise KernelError(f"release_event_id: id {number} of HardEvent.{checked.name} is not taken")
+        self.events.release(checked, number)
 
     def fetch_event_id(self, event: HardEvent = HardEvent.V_S) -> int:
         """The lowest free id of `event`, without taking it: two fetches give the same id."""
@@ -216,14 +220,3 @@ def get_tpipe_ptr() -> TPipe:
         raise KernelError("get_tpipe_ptr: this kernel has no TPipe")
     found: TPipe = session.block.pipe
     return found
-
-
-def _size(value: Any, what: str) -> int:
-    try:
-        size = int(value.__index__())
-    except AttributeError:
-        hint = " (write // to divide)" if isinstance(value, float) else ""
-        raise KernelError(f"init_buffer: {what} must be an integer, not {type(value).__name__}{hint}") from None
-    if size <= 0:
-        raise KernelError(f"init_buffer: {what} is {size}, must be at least 1")
-    return size

@@ -11,8 +11,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ascend_sim.asc.flags import EVENT_IDS, LOWEST_FREE, emit_flag, flag_key
+from ascend_sim.asc.plain import data_type, shown
 from ascend_sim.asc.recorder import CALL_UNIT, RECORDER, Site
-from ascend_sim.asc.tensors import UB_POSITIONS, LocalTensor, TPosition
+from ascend_sim.asc.tensors import UB_POSITIONS, LocalTensor, TPosition, position_name, ub_position
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.program import HardEvent, ScalarCall
@@ -50,10 +51,9 @@ class Buffer:
         """The whole buffer as a tensor of `dtype`, the same object every time."""
         found = self.tensors.get(dtype)
         if found is None:
-            if not isinstance(dtype, DataType) or not dtype.itemsize:
-                raise KernelError(f"a tensor needs a numeric data type such as asc.float32, not {dtype!r}")
             size = self.nbytes // dtype.itemsize
-            found = self.tensors[dtype] = LocalTensor(dtype, pos, self.addr, size, self.number, self.tensors)
+            found = LocalTensor.in_buffer(dtype, pos, self.addr, size, self.number, self.tensors)
+            self.tensors[dtype] = found
         return found
 
 
@@ -106,14 +106,14 @@ class TQueBind:
         self._shown: tuple[TPosition, ...] = (src, dst)
 
     def _setup(self, src: TPosition, dst: TPosition, depth: int) -> None:
-        events = _EVENTS.get((src, dst))
+        events = _EVENTS.get((src, dst)) if isinstance(src, int) and isinstance(dst, int) else None
         if events is None:
             raise KernelError(
-                f"a queue from {_name(src)} to {_name(dst)} is not simulated: a vector core connects GM, VECIN, "
-                "VECCALC and VECOUT"
+                f"a queue from {position_name(src)} to {position_name(dst)} is not simulated: a vector core connects "
+                "GM, VECIN, VECCALC and VECOUT"
             )
         if not isinstance(depth, int) or depth < 0:
-            raise KernelError(f"queue depth {depth!r}: must be a Python integer of 0 or more")
+            raise KernelError(f"queue depth {shown(depth)}: must be a Python integer of 0 or more")
         self._positions = (src, dst)
         self.position = src if src in UB_POSITIONS else dst
         self._depth = int(depth)
@@ -167,7 +167,11 @@ class TQueBind:
             else:
                 recorder.pending = 0
                 recorder.append(instr)
-        return buffer.tensors.get(dtype) or self._first_tensor(buffer, dtype)
+        try:
+            found = buffer.tensors.get(dtype)
+        except TypeError:  # no data type: it cannot even be hashed
+            found = None
+        return found or self._first_tensor(buffer, dtype)
 
     def enque(
         self, tensor: LocalTensor, src_user_pos: TPosition | None = None, dst_user_pos: TPosition | None = None
@@ -223,7 +227,11 @@ class TQueBind:
         else:
             recorder.pending = 0
             recorder.append(instr)
-        return buffer.tensors.get(dtype) or self._first_tensor(buffer, dtype)
+        try:
+            found = buffer.tensors.get(dtype)
+        except TypeError:  # no data type: it cannot even be hashed
+            found = None
+        return found or self._first_tensor(buffer, dtype)
 
     def free_tensor(self, tensor: LocalTensor) -> None:
         """Give the buffer back: it may be filled again when everything issued so far on this pipe is complete."""
@@ -290,12 +298,12 @@ class TQueBind:
             return None
         if not self._depth:
             raise KernelError(f"{self.describe()} works in place: pass an empty LocalTensor(dtype), not a data type")
-        return buffer.tensor(dtype, self.position)
+        return buffer.tensor(data_type("alloc_tensor or deque", dtype), self.position)
 
     def _user_keys(self, src: TPosition, dst: TPosition | None) -> FlagKeys:
-        events = _EVENTS.get((src, dst)) if dst is not None else None
+        events = _EVENTS.get((src, dst)) if isinstance(src, int) and isinstance(dst, int) else None
         if events is None:
-            raise KernelError(f"{self.describe()}: no hand-over from {_name(src)} to {_name(dst)}")
+            raise KernelError(f"{self.describe()}: no hand-over from {position_name(src)} to {position_name(dst)}")
         return _KEYS[events[0]]
 
     def _uninitialised(self, call: str) -> KernelError:
@@ -374,7 +382,7 @@ class TQueBind:
                 buffer.free_id = -1
 
     def describe(self) -> str:
-        return f"{type(self).__name__}({', '.join(_name(p) for p in self._shown)})"
+        return f"{type(self).__name__}({', '.join(position_name(p) for p in self._shown)})"
 
     def held_text(self) -> str:
         """What the buffers that are not free are doing, or "" when all are."""
@@ -386,20 +394,12 @@ class TQue(TQueBind):
     """A queue at one position: VECIN hands MTE2 data to V, VECOUT hands V results to MTE3."""
 
     def __init__(self, pos: TPosition, depth: int) -> None:
+        pos = ub_position("asc.TQue", pos)
         ends = {
             TPosition.VECIN: (TPosition.GM, TPosition.VECIN),
             TPosition.VECOUT: (TPosition.VECOUT, TPosition.GM),
             TPosition.VECCALC: (TPosition.VECCALC, TPosition.VECOUT),
-        }.get(pos)
-        if ends is None:
-            raise KernelError(
-                f"asc.TQue at {_name(pos)}: allowed are VECIN, VECOUT and VECCALC; the memories of the cube unit are "
-                "not simulated yet"
-            )
+        }[pos]
         self._setup(*ends, depth)
         self.position = pos
         self._shown = (pos,)
-
-
-def _name(pos: Any) -> str:
-    return TPosition(pos).name if isinstance(pos, int) and 0 <= pos <= TPosition.MAX else repr(pos)

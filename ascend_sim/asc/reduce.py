@@ -16,7 +16,7 @@ import numpy as np
 from ascend_sim.asc import checks
 from ascend_sim.asc.forms import Mask
 from ascend_sim.asc.issue import Hit, lanes_of, make_instr, masked_walk, play, vector_work
-from ascend_sim.asc.operands import BLOCK_BYTES, fits, local, refuse
+from ascend_sim.asc.operands import fits, local, refuse
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.subnormals import flushing_function
 from ascend_sim.asc.tensors import LocalTensor
@@ -27,6 +27,7 @@ from ascend_sim.isa.dtypes import DataType, uint16, uint32
 from ascend_sim.isa.enums import ReduceOrder
 from ascend_sim.isa.numeric import Array, maximum, minimum
 from ascend_sim.isa.row import Row
+from ascend_sim.program import BLOCK_BYTES
 
 __all__ = [
     "block_reduce_max",
@@ -187,7 +188,7 @@ def record(frame: FrameType, row: Row, dst: Any, src: Any, call: Call, build: Ca
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = recorder.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = recorder.cache[key] = build(frame, row, dst, src, call)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ascend_sim.asc.issue import lanes_of
-from ascend_sim.asc.operands import BLOCK_BYTES, fits, refuse
+from ascend_sim.asc.operands import fits, refuse
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.reduce import Call, reduce_repeats
 from ascend_sim.asc.sequence import Steps
@@ -21,7 +21,7 @@ from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.isa.dtypes import uint16, uint32
 from ascend_sim.isa.enums import MaskMode, ReduceOrder
 from ascend_sim.isa.row import Row
-from ascend_sim.program import HardEvent
+from ascend_sim.program import BLOCK_BYTES, HardEvent
 
 MAX_REPEATS = 255
 

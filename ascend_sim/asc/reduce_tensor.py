@@ -110,7 +110,7 @@ def _record(frame: FrameType, row: Row, dst: Any, src: Any, tmp: Any, call: Call
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         found = recorder.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         found = key = None
     if found is None:
         found = recorder.cache[key] = building(lambda: _build(frame, row, dst, src, tmp, call, ids))

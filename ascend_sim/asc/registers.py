@@ -11,6 +11,7 @@ from ascend_sim.asc import checks
 from ascend_sim.asc.compare import REGISTER_BYTES, compare_mask
 from ascend_sim.asc.issue import Hit, make_instr, play
 from ascend_sim.asc.operands import fits, local, refuse
+from ascend_sim.asc.plain import integer, real, shown
 from ascend_sim.asc.recorder import RECORDER, Run
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.errors import KernelError, UnsupportedError
@@ -35,11 +36,8 @@ def set_deq_scale(scale: Any, offset: Any = None, sign_mode: Any = None) -> None
     _inside_kernel()
     if offset is not None or sign_mode is not None:
         raise UnsupportedError("SetDeqScale: offset, sign mode and per-lane scales (cast_deq) are not simulated yet")
-    try:
-        value = float(scale)
-    except (TypeError, ValueError):
-        raise KernelError(f"SetDeqScale: scale must be a number, not {type(scale).__name__}") from None
-    RECORDER.state = RECORDER.state.replace(deq_scale=value)
+    value = real("SetDeqScale: scale", scale)
+    RECORDER.state = RECORDER.state.replace(deq_scale=float(value))
     RECORDER.charge(ScalarCall.MASK)
 
 
@@ -51,10 +49,9 @@ def set_saturation_flag(flag: SaturationFlag, value: bool) -> None:
     """
     _inside_kernel()
     if not isinstance(flag, SaturationFlag):
-        raise KernelError(f"SetSaturationFlag: flag must be a SaturationFlag, not {flag!r}")
-    kind = flag
-    change = {"half_saturates": bool(value)} if kind is SaturationFlag.FLOAT else {"cast_saturates": bool(value)}
-    RECORDER.state = RECORDER.state.replace(**change)
+        raise KernelError(f"SetSaturationFlag: flag must be a SaturationFlag, not {shown(flag)}")
+    register = "half_saturates" if flag is SaturationFlag.FLOAT else "cast_saturates"
+    RECORDER.state = RECORDER.state.replace(**{register: bool(integer("SetSaturationFlag: value", value))})
     RECORDER.charge(ScalarCall.MASK)
 
 
@@ -78,7 +75,7 @@ def _record(frame: FrameType, row: Row, role: str, tensor: Any) -> None:
     try:
         key = (row.call, tensor.key, recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti)
         hit = recorder.cache.get(key)
-    except AttributeError:
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = recorder.cache[key] = build_register_move(frame, row, role, tensor)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ascend_sim.asc.plain import integer
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.scalars import SCALARS, UnknownScalar
 from ascend_sim.errors import KernelError
@@ -73,24 +73,15 @@ def _record(memory: Memory, start: int, nbytes: int, store: bool, frame: FrameTy
     RECORDER.append(instr)
 
 
-def _whole(index: Any, call: str) -> int:
-    if not hasattr(index, "__index__"):
-        hint = " (write // to divide)" if isinstance(index, float) else ""
-        raise KernelError(f"{call}: the index must be an integer, not {type(index).__name__}{hint}")
-    return operator.index(index)
-
-
 def _local_address(tensor: LocalTensor, index: Any, call: str) -> int:
-    position = _whole(index, call)
+    position = integer(f"{call}: the index", index)
     if not 0 <= position < tensor.size:
         raise KernelError(f"{call}: index {position} is outside the tensor, allowed are 0..{tensor.size - 1}")
     return tensor.addr + position * tensor.dtype.itemsize
 
 
 def _global_offset(tensor: GlobalTensor, index: Any, call: str) -> int:
-    if not hasattr(tensor, "allocation"):
-        raise KernelError("this GlobalTensor has no memory yet: call set_global_buffer first")
-    nbytes, position = tensor.dtype.itemsize, _whole(index, call)
+    nbytes, position = tensor.dtype.itemsize, integer(f"{call}: the index", index)
     start = tensor.offset + position * nbytes
     if start < 0 or start + nbytes > tensor.allocation.nbytes:
         raise KernelError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, NoReturn
 
+from ascend_sim.asc.plain import data_type, integer, real, shown
 from ascend_sim.asc.recorder import CALL_UNIT, RECORDER
 from ascend_sim.errors import ArgumentError, KernelError
 from ascend_sim.isa import dtypes
@@ -40,7 +41,7 @@ class IntScalar(int):
     @classmethod
     def wrap(cls, value: Any) -> IntScalar:
         """`value` as this type: floats are truncated, then the low bits are kept."""
-        whole = int(value)
+        whole = value if value.__class__ is int else _truncated(cls.dtype, value)
         if not cls.low <= whole <= cls.high:
             whole = (whole - cls.low) % (cls.high - cls.low + 1) + cls.low
         return _int_new(cls, whole)
@@ -103,17 +104,24 @@ class IntScalar(int):
     def __rmod__(self, other: Any) -> IntScalar:
         return self._divide(self.wrap(other), self)[1]
 
+    def _bits(self, count: Any) -> int:
+        """`count` as a number of bits to shift by."""
+        bits, width = integer("a shift count", count), 8 * self.dtype.itemsize
+        if not 0 <= bits < width:
+            raise KernelError(f"shift of {self.dtype!r} by {bits} bits, allowed are 0..{width - 1}")
+        return bits
+
     def __lshift__(self, other: Any) -> IntScalar:
-        return self._alu(int(self) << int(other))
+        return self._alu(int(self) << self._bits(other))
 
     def __rlshift__(self, other: Any) -> IntScalar:
-        return self._alu(int(other) << int(self))
+        return self._alu(int(self.wrap(other)) << self._bits(self))
 
     def __rshift__(self, other: Any) -> IntScalar:
-        return self._alu(int(self) >> int(other))
+        return self._alu(int(self) >> self._bits(other))
 
     def __rrshift__(self, other: Any) -> IntScalar:
-        return self._alu(int(self.wrap(other)) >> int(self))
+        return self._alu(int(self.wrap(other)) >> self._bits(self))
 
     def __and__(self, other: Any) -> IntScalar:
         return self._alu(int(self) & int(self.wrap(other)))
@@ -163,7 +171,11 @@ class FloatScalar(float):
 
     @classmethod
     def wrap(cls, value: Any) -> FloatScalar:
-        return float.__new__(cls, float(cls.dtype.numpy.type(value)))
+        exact = value if value.__class__ is float else real(f"a value of {cls.dtype!r}", value)
+        try:
+            return float.__new__(cls, float(cls.dtype.numpy.type(exact)))
+        except OverflowError:  # an int beyond the range of every float
+            raise _no_room(cls.dtype, exact) from None
 
     def _alu(self, value: float) -> FloatScalar:
         if not RECORDER.pending & _ALU_FULL:
@@ -223,7 +235,20 @@ class FloatScalar(float):
     __hash__ = float.__hash__
 
 
+def _truncated(dtype: DataType, value: Any) -> int:
+    number = real(f"a value of {dtype!r}", value)
+    try:
+        return int(number)
+    except (OverflowError, ValueError):  # inf, NaN
+        raise _no_room(dtype, number) from None
+
+
+def _no_room(dtype: DataType, value: Any) -> KernelError:
+    return KernelError(f"{shown(value)} cannot be a value of {dtype!r}")
+
+
 def _check_cast(source: DataType, target: DataType) -> None:
+    data_type("cast of a run-time scalar", target)
     if source.is_float != target.is_float and source.itemsize != target.itemsize:
         raise NotImplementedError(
             f"cast of a run-time scalar from {source!r} to {target!r}: between integers and floats only equal widths "
@@ -250,19 +275,17 @@ def number(value: Any, dtype: DataType) -> Any:
     """A run-time scalar of type `dtype`: an `int` or `float` that computes as the scalar unit does."""
     if isinstance(value, UnknownScalar):
         return value.cast(dtype)
-    scalar = SCALARS.get(dtype)
-    if scalar is None:
-        raise KernelError(f"asc.number takes a numeric data type such as asc.int32, not {dtype!r}")
-    if not (hasattr(value, "__index__") or hasattr(value, "__float__")):
-        raise KernelError(f"asc.number: value must be a number, not {type(value).__name__}")
-    return scalar.wrap(value)
+    scalar = SCALARS[data_type("asc.number", dtype)]
+    return scalar.wrap(real("asc.number: value", value))
 
 
 def ceildiv(x: Any, y: Any) -> Any:
     """`(x + y - 1) // y`, on the host and in kernels."""
     try:
         return (x + y - 1) // y
-    except TypeError:
+    except ZeroDivisionError:
+        raise ArgumentError(f"asc.ceildiv: division of {shown(x)} by zero") from None
+    except (TypeError, ValueError):  # arrays of two shapes
         kinds = f"{type(x).__name__} and {type(y).__name__}"
         raise ArgumentError(f"asc.ceildiv takes two integers, not {kinds}") from None
 

@@ -13,7 +13,7 @@ from ascend_sim.asc.forms import mask_argument
 from ascend_sim.asc.gathering import RAW
 from ascend_sim.asc.issue import Hit, lanes_of, make_instr, masked_walk, play
 from ascend_sim.asc.offsets import OffsetReader, in_place_check
-from ascend_sim.asc.operands import BLOCK_BYTES, REPEAT_BYTES, fits, refuse, whole
+from ascend_sim.asc.operands import REPEAT_BYTES, fits, refuse, whole
 from ascend_sim.asc.params import GatherRepeatParams
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import FULL_MASK
@@ -22,7 +22,7 @@ from ascend_sim.asc.views import element_indices, typed
 from ascend_sim.asc.walk import Bytes, Layout, Walk
 from ascend_sim.isa.dtypes import uint32
 from ascend_sim.isa.moves import GATHERB, SCATTER
-from ascend_sim.program import Memory, Region, VectorWork
+from ascend_sim.program import BLOCK_BYTES, Memory, Region, VectorWork
 
 __all__ = ["gatherb", "scatter"]
 
@@ -43,7 +43,7 @@ def gatherb(dst: LocalTensor, src0: LocalTensor, offset: LocalTensor, repeat_tim
             id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = rec.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = rec.cache[key] = _build_gatherb(frame, dst, src0, offset, repeat_times, repeat_params)
@@ -121,7 +121,7 @@ def scatter(
             rec.pending, rec.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = rec.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = rec.cache[key] = _build_scatter(

@@ -40,11 +40,12 @@ from ascend_sim.isa.compare import SELECT, SET_CMP_MASK
 from ascend_sim.isa.dtypes import DataType, uint32
 from ascend_sim.isa.enums import SelMode
 from ascend_sim.isa.moves import DUPLICATE
-from ascend_sim.program import Access, Memory, Region, VectorWork
+from ascend_sim.program import BLOCK_BYTES, Access, Memory, Region, VectorWork
 
 __all__ = ["select"]
 
-SCRATCH_ADDRESS = 184 * 1024  # start of the 8 KiB that modes 1 and 2 need
+SCRATCH_BYTES = 8192  # at the end of UB, for modes 1 and 2 (soc_specs 2.5)
+SCRATCH_ARCH = "2201"  # the only one whose kernels have to leave them free
 Bits = Callable[[], Any]  # gives the mask bits, one uint8 of 0 or 1 each
 
 
@@ -88,7 +89,7 @@ def select(
             recorder.pending, recorder.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         found = recorder.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         found = key = None
     if found is None:
         call = Call(_checked_mode(sel_mode, src1), count, repeat_times, repeat_params, from_register)
@@ -143,6 +144,8 @@ def _build(frame: FrameType, dst: Any, sel_mask: Any, src0: Any, src1: Any, call
     per_repeat = call.mode is SelMode.VSEL_CMPMASK_SPR
     bit_count = walk.lanes if per_repeat else (walk.repeats - 1) * walk.lanes + walk.last.bit_length()
     steps = Steps(frame, (0, 0, 0))
+    if not (per_repeat or call.from_register) and RECORDER.arch == SCRATCH_ARCH:
+        _check_scratch(call.mode, [*tensors, ("sel_mask", sel_mask)])
     if sel_mask is not None:
         fits(SELECT.name, "sel_mask", sel_mask, -(-bit_count // 8) if walk.elements else 0)
     if not call.from_register:
@@ -179,18 +182,35 @@ def _check(walk: Walk, operands: list[Operand]) -> None:
             checks.check_overlap(SELECT, walk, dst, role, layout, False)
 
 
+def _scratch_address() -> int:
+    return RECORDER.ub_bytes - SCRATCH_BYTES
+
+
+def _check_scratch(mode: SelMode, tensors: list[tuple[str, LocalTensor]]) -> None:
+    """Neither the operands nor the buffers of the TPipe reach into the scratch."""
+    start, session = _scratch_address(), RECORDER.launch
+    need = f"{mode.name} works in the last {SCRATCH_BYTES} B of UB (from byte {start} on)"
+    for role, tensor in tensors:
+        end = tensor.addr + tensor.get_length()
+        if end > start:
+            refuse(SELECT.name, f"{need}, but {role} ends at byte {end}")
+    pipe = session and session.block.pipe
+    if pipe is not None and pipe.allocated_bytes > start:
+        refuse(SELECT.name, f"{need}, but the buffers of the TPipe take {pipe.allocated_bytes} B")
+
+
 def _fill_register(steps: Steps, mode: SelMode, sel_mask: LocalTensor, dtype: DataType) -> None:
     """SetCmpMask from `sel_mask` (mode 0), or from a block of UB that holds the scalar or the address of the bits."""
     state, values = RECORDER.state, RECORDER.values
     if mode is SelMode.VSEL_CMPMASK_SPR:
         addr, run = sel_mask.addr, _load_bits(sel_mask.addr) if values else None
     else:
-        addr = SCRATCH_ADDRESS
+        addr = _scratch_address()
         scalar = mode is SelMode.VSEL_TENSOR_SCALAR_MODE
-        run = (_load_scalar(dtype) if scalar else _load_address(sel_mask.addr)) if values else None
+        run = (_load_scalar(addr, dtype) if scalar else _load_address(addr, sel_mask.addr)) if values else None
         kind = dtype if scalar else uint32
-        block = (Region(Memory.UB, addr, 32),)
-        lanes = 32 // kind.itemsize
+        block = (Region(Memory.UB, addr, BLOCK_BYTES),)
+        lanes = BLOCK_BYTES // kind.itemsize
         fill = VectorWork(kind.name, lanes, 1, lanes, False, (Access(addr, 1, 32, 0),))
         steps.add((make_instr(steps.frame, DUPLICATE, fill, (), block, "for Select"), None, state))
         steps.barrier()
@@ -209,16 +229,22 @@ def _load_bits(addr: int) -> Run:
     return run
 
 
-def _load_scalar(dtype: DataType) -> Run:
+def _load_scalar(scratch: int, dtype: DataType) -> Run:
+    block = RECORDER.ub[scratch : scratch + BLOCK_BYTES]
+
     def run(scalar: Any) -> None:
-        compare_mask().view(dtype.numpy)[:] = element(dtype, scalar)
+        block.view(dtype.numpy)[:] = element(dtype, scalar)
+        compare_mask()[:] = block[:16]
 
     return run
 
 
-def _load_address(addr: int) -> Run:
+def _load_address(scratch: int, addr: int) -> Run:
+    block = RECORDER.ub[scratch : scratch + BLOCK_BYTES]
+
     def run(_: Any) -> None:
-        compare_mask().view(np.uint32)[:] = addr
+        block.view(np.uint32)[:] = addr
+        compare_mask()[:] = block[:16]
 
     return run
 

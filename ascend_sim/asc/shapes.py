@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
+from ascend_sim.asc.plain import integer, shown
 from ascend_sim.errors import KernelError
 
 __all__ = ["DataFormat", "ShapeInfo", "get_shape_size"]
@@ -26,8 +27,8 @@ class ShapeInfo:
     __slots__ = ("_original", "_shape", "data_format")
 
     def __init__(self, shape: Any = (), original_shape: Any = None, data_format: DataFormat = DataFormat.ND) -> None:
-        self._shape = tuple(int(n) for n in shape)
-        self._original = self._shape if original_shape is None else tuple(int(n) for n in original_shape)
+        self._shape = _dims("shape", shape)
+        self._original = self._shape if original_shape is None else _dims("original_shape", original_shape)
         self.data_format = data_format
 
     @property
@@ -35,10 +36,25 @@ class ShapeInfo:
         return self._shape
 
     def shape(self, dim: int) -> int:
-        return self._shape[dim]
+        return _dim(self._shape, dim)
 
     def original_shape(self, dim: int) -> int:
-        return self._original[dim]
+        return _dim(self._original, dim)
+
+
+def _dims(name: str, given: Any) -> tuple[int, ...]:
+    try:
+        items = tuple(given)
+    except TypeError:
+        raise KernelError(f"asc.ShapeInfo: {name} must be a list of dimensions, not {shown(given)}") from None
+    return tuple(integer(f"asc.ShapeInfo: {name}[{i}]", n) for i, n in enumerate(items))
+
+
+def _dim(dims: tuple[int, ...], index: Any) -> int:
+    position = integer("asc.ShapeInfo: dim", index)
+    if not 0 <= position < len(dims):
+        raise KernelError(f"asc.ShapeInfo: dim {position} of a shape with {len(dims)} dimensions")
+    return dims[position]
 
 
 def get_shape_size(info: ShapeInfo) -> int:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ascend_sim.asc import checks
 from ascend_sim.asc.gathering import RAW
 from ascend_sim.asc.issue import lanes_of, make_instr
-from ascend_sim.asc.operands import BLOCK_BYTES, fits, local, refuse, whole
+from ascend_sim.asc.operands import fits, local, refuse, whole
 from ascend_sim.asc.params import GatherMaskParams
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.regions import overlap
@@ -25,7 +25,7 @@ from ascend_sim.asc.walk import Bytes, Layout, Walk
 from ascend_sim.isa.dtypes import DataType, uint8, uint64
 from ascend_sim.isa.enums import GatherMaskMode, MaskMode
 from ascend_sim.isa.moves import GATHER_MASK, GATHER_MASK_COUNT
-from ascend_sim.program import Access, Instr, Memory, Region, ScalarWork, VectorWork
+from ascend_sim.program import BLOCK_BYTES, Access, Instr, Memory, Region, ScalarWork, VectorWork
 
 __all__ = ["gather_mask", "get_gather_mask_remain_count"]
 
@@ -66,7 +66,7 @@ def gather_mask(
             rec.pending, rec.state, id(frame.f_code), frame.f_lasti,
         )  # fmt: skip
         hit = rec.cache.get(key)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         hit = key = None
     if hit is None:
         hit = rec.cache[key] = _build(frame, dst, src0, src1_pattern, reduce_mode, mask, params)
@@ -111,7 +111,7 @@ def _build(
     limits = (MAX_UINT8, MAX_UINT16, MAX_UINT16, MAX_UINT8)
     block, repeats, src0_stride, src1_stride = (
         whole(row.name, f"GatherMaskParams.{name}", value, 0, limit)
-        for name, value, limit in zip(params.field_names(), params.key, limits, strict=True)
+        for name, value, limit in zip(params.field_names, params.key, limits, strict=True)
     )
     if not isinstance(reduce_mode, bool):
         refuse(row.name, f"reduce_mode must be True or False, not {reduce_mode!r}")

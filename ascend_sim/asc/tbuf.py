@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ascend_sim.asc.plain import data_type, integer
 from ascend_sim.asc.queue import Buffer, TQueBind
-from ascend_sim.asc.tensors import UB_POSITIONS, LocalTensor, TPosition
+from ascend_sim.asc.tensors import LocalTensor, TPosition, ub_position
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
+from ascend_sim.program import BLOCK_BYTES
 
 if TYPE_CHECKING:
     from ascend_sim.asc.pipe import TPipe
 
 __all__ = ["TBuf", "TBufPool"]
 
-_BLOCK_BYTES = 32
 _POOL_BUFFERS = 16
 
 
@@ -22,12 +23,7 @@ class TBuf:
     """One buffer for intermediate results; `alloc_tensor` is `get`, `free_tensor` does nothing (as in Ascend C)."""
 
     def __init__(self, pos: TPosition = TPosition.VECCALC) -> None:
-        if pos not in UB_POSITIONS:
-            raise KernelError(
-                f"asc.TBuf at {getattr(pos, 'name', pos)}: allowed are VECCALC, VECIN and VECOUT; the memories of the "
-                "cube unit are not simulated yet"
-            )
-        self._pos = pos
+        self._pos = ub_position("asc.TBuf", pos)
         self._buffer: Buffer | None = None
         self._parts: dict[Any, LocalTensor] = {}
 
@@ -41,9 +37,11 @@ class TBuf:
         buffer = self._buffer
         if buffer is None:
             raise KernelError("TBuf.get: this TBuf has no buffer yet: call pipe.init_buffer first")
+        dtype = data_type("TBuf.get", dtype)
         if len is None and shape is None:
-            return buffer.tensors.get(dtype) or buffer.tensor(dtype, self._pos)
-        part = self._part(buffer, dtype, 0, buffer.nbytes // dtype.itemsize if len is None else int(len))
+            return buffer.tensor(dtype, self._pos)
+        size = buffer.nbytes // dtype.itemsize if len is None else integer("TBuf.get: len", len)
+        part = self._part(buffer, dtype, 0, size)
         if shape is not None:
             part.set_shape_info(shape)
         return part
@@ -52,10 +50,11 @@ class TBuf:
         """`size` elements from byte `buf_offset` (a multiple of 32) on."""
         if self._buffer is None:
             raise KernelError("TBuf.get_with_offset: this TBuf has no buffer yet: call pipe.init_buffer first")
-        offset = int(buf_offset)  # a plain int: checking it costs the kernel nothing
-        if offset % _BLOCK_BYTES or offset < 0:
-            raise KernelError(f"TBuf.get_with_offset: buf_offset {offset} must be a multiple of {_BLOCK_BYTES} B")
-        return self._part(self._buffer, dtype, offset, int(size))
+        offset = integer("TBuf.get_with_offset: buf_offset", buf_offset)
+        if offset % BLOCK_BYTES or offset < 0:
+            raise KernelError(f"TBuf.get_with_offset: buf_offset {offset} must be a multiple of {BLOCK_BYTES} B")
+        elements = integer("TBuf.get_with_offset: size", size)
+        return self._part(self._buffer, data_type("TBuf.get_with_offset", dtype), offset, elements)
 
     def _part(self, buffer: Buffer, dtype: DataType, offset: int, size: int) -> LocalTensor:
         key = (dtype, offset, size)
@@ -67,7 +66,7 @@ class TBuf:
                     f"TBuf.get: {size} elements of {dtype!r} from byte {offset} need {offset + nbytes} B, but the "
                     f"buffer has {buffer.nbytes} B"
                 )
-            part = LocalTensor(dtype, self._pos, buffer.addr + offset, size, buffer.number)
+            part = LocalTensor.in_buffer(dtype, self._pos, buffer.addr + offset, size, buffer.number)
             self._parts[key] = part
         return part
 
@@ -85,12 +84,10 @@ class TBufPool:
     """A stretch of unified buffer that several queues and TBufs are laid in; two pools may share one stretch."""
 
     def __init__(self, pos: TPosition, buf_id_size: int = 4) -> None:
-        if pos not in UB_POSITIONS:
-            raise KernelError(f"asc.TBufPool at {getattr(pos, 'name', pos)}: allowed are VECIN, VECOUT and VECCALC")
-        if not 1 <= buf_id_size <= _POOL_BUFFERS:
-            raise KernelError(f"asc.TBufPool: buf_id_size {buf_id_size}, allowed are 1..{_POOL_BUFFERS}")
-        self._pos = pos
-        self._limit = buf_id_size
+        self._pos = ub_position("asc.TBufPool", pos)
+        self._limit = integer("asc.TBufPool: buf_id_size", buf_id_size)
+        if not 1 <= self._limit <= _POOL_BUFFERS:
+            raise KernelError(f"asc.TBufPool: buf_id_size {self._limit}, allowed are 1..{_POOL_BUFFERS}")
         self._pipe: TPipe | None = None
         self.start = 0
         self.nbytes = 0
@@ -107,6 +104,7 @@ class TBufPool:
 
     def init_buf_pool(self, pool: TBufPool, len: int = 0, share_buf: TBufPool | None = None) -> None:  # noqa: A002
         """Lay a pool of `len` bytes into this one, or over `share_buf`."""
+        check_pools(pool, share_buf)
         if share_buf is not None:
             pool.attach(self._open(), share_buf.start, share_buf.nbytes)
             return
@@ -121,8 +119,9 @@ class TBufPool:
             start, nbytes = self._take(1, num if len is None else len)
             target.attach(pipe.number_buffers(1, nbytes, start)[0])
         elif isinstance(target, TQueBind):
-            start, nbytes = self._take(int(num), len)
-            pipe.adopt(target, pipe.number_buffers(int(num), nbytes, start))
+            count = buffer_size("number of buffers", num)
+            start, nbytes = self._take(count, len)
+            pipe.adopt(target, pipe.number_buffers(count, nbytes, start))
         else:
             raise KernelError(f"init_buffer takes a TQue or a TBuf, not {type(target).__name__}")
 
@@ -135,8 +134,8 @@ class TBufPool:
             raise KernelError("this TBufPool has no memory yet: call pipe.init_buf_pool first")
         return self._pipe
 
-    def _take(self, num: int, nbytes: int) -> tuple[int, int]:
-        rounded = -(-int(nbytes) // _BLOCK_BYTES) * _BLOCK_BYTES
+    def _take(self, num: int, nbytes: Any) -> tuple[int, int]:
+        rounded = -(-buffer_size("buffer length in bytes", nbytes) // BLOCK_BYTES) * BLOCK_BYTES
         start = self.start + self._used
         self._used += num * rounded
         self._buffers += num
@@ -148,3 +147,18 @@ class TBufPool:
 
     def describe(self) -> str:
         return f"TBufPool({self._pos.name})"
+
+
+def check_pools(pool: Any, share_buf: Any) -> None:
+    """Refuse `init_buf_pool` with anything but TBufPools."""
+    for given in (pool, share_buf) if share_buf is not None else (pool,):
+        if not isinstance(given, TBufPool):
+            raise KernelError(f"init_buf_pool takes a TBufPool, not {type(given).__name__}")
+
+
+def buffer_size(what: str, value: Any) -> int:
+    """A length or number that `init_buffer` asks for, at least 1."""
+    size = integer(f"init_buffer: {what}", value)
+    if size <= 0:
+        raise KernelError(f"init_buffer: {what} is {size}, must be at least 1")
+    return size

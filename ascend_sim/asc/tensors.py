@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from enum import IntEnum, IntFlag
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ascend_sim.asc import scalar_access
 from ascend_sim.asc.memory import Allocation
+from ascend_sim.asc.plain import data_type, integer, shown
 from ascend_sim.asc.recorder import CALL_UNIT, RECORDER
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
@@ -43,6 +44,21 @@ class TPosition(IntEnum):
 UB_POSITIONS = (TPosition.VECIN, TPosition.VECOUT, TPosition.VECCALC)
 
 
+def position_name(pos: Any) -> str:
+    """The name of a position for a text, or what was given instead of one."""
+    return TPosition(pos).name if isinstance(pos, int) and 0 <= pos <= TPosition.MAX else shown(pos)
+
+
+def ub_position(what: str, pos: Any) -> TPosition:
+    """`pos` as a position in unified buffer; `what` begins the refusal: "asc.TBuf"."""
+    if not isinstance(pos, int) or pos not in UB_POSITIONS:
+        raise KernelError(
+            f"{what} at {position_name(pos)}: allowed are VECIN, VECOUT and VECCALC; the memories of the cube unit are "
+            "not simulated yet"
+        )
+    return TPosition(pos)
+
+
 class CacheMode(IntEnum):
     """How GM accesses use L2 (`set_l2_cache_hint`)."""
 
@@ -66,29 +82,49 @@ class LocalTensor:
     `key` packs all of it into one integer for the recorder. Slices are views, kept with their tensor so that a loop
     that slices the same way every tile makes them once; `buffer` numbers the TPipe buffer that the tensor lies in (0
     for tensors at explicit addresses). `LocalTensor(dtype)` alone is an empty tensor, to be filled in place.
+    Instructions refuse the positions of the cube unit.
     """
 
     __slots__ = ("_home", "_views", "addr", "buffer", "dtype", "key", "position", "shape_info", "size", "user_tag")
 
-    def __init__(
+    def __init__(self, dtype: DataType, pos: TPosition = TPosition.VECCALC, addr: int = 0, tile_size: int = 0) -> None:
+        if not isinstance(pos, int) or not 0 <= pos <= TPosition.MAX:
+            raise KernelError(f"LocalTensor takes a TPosition such as TPosition.VECCALC, not {shown(pos)}")
+        size = integer("LocalTensor: tile_size", tile_size)
+        self._lay(data_type("LocalTensor", dtype), TPosition(pos), integer("LocalTensor: addr", addr), size, 0, None)
+        _check_bounds(self, "LocalTensor")
+
+    @staticmethod
+    def in_buffer(
+        dtype: DataType,
+        pos: TPosition,
+        addr: int,
+        size: int,
+        buffer: int,
+        home: dict[DataType, LocalTensor] | None = None,
+    ) -> LocalTensor:
+        """A tensor in buffer number `buffer` of a TPipe, made by whoever keeps that buffer (`home`: its tensors)."""
+        tensor = LocalTensor.__new__(LocalTensor)
+        tensor._lay(dtype, pos, addr, size, buffer, home)
+        return tensor
+
+    def _lay(
         self,
         dtype: DataType,
-        pos: TPosition = TPosition.VECCALC,
-        addr: int = 0,
-        tile_size: int = 0,
-        buffer: int = 0,
-        home: dict[DataType, LocalTensor] | None = None,
+        pos: TPosition,
+        addr: int,
+        size: int,
+        buffer: int,
+        home: dict[DataType, LocalTensor] | None,
     ) -> None:
         self.dtype = dtype
         self.position = pos
         self.addr = addr
-        self.size = tile_size
+        self.size = size
         self.buffer = buffer
         self.user_tag = -1
         self.shape_info: ShapeInfo | None = None
         self._home = home  # the owner's tensors by dtype: a tensor that changes is not handed out again
-        if not buffer:
-            _check_explicit(self)
         self._renew()
 
     def _renew(self) -> None:
@@ -123,14 +159,13 @@ class LocalTensor:
         return view
 
     def _view(self, dtype: DataType, addr: int, size: int) -> LocalTensor:
-        return LocalTensor(dtype, self.position, addr, size, self.buffer)
+        return LocalTensor.in_buffer(dtype, self.position, addr, size, self.buffer)
 
     def reinterpret_cast(self, dtype: DataType) -> LocalTensor:
         """The same bytes as elements of `dtype`."""
-        view = self._views.get(dtype)
+        view = self._views.get(dtype) if dtype.__class__ is DataType else None
         if view is None:
-            if not dtype.itemsize:
-                raise KernelError(f"reinterpret_cast takes a numeric data type, not {dtype!r}")
+            dtype = data_type("reinterpret_cast", dtype)
             size = self.size * self.dtype.itemsize // dtype.itemsize
             view = self._views[dtype] = self._view(dtype, self.addr, size)
         return view
@@ -153,18 +188,19 @@ class LocalTensor:
 
     def set_size(self, size: int = 0) -> None:
         """Make the tensor `size` elements long from now on."""
+        elements = integer("set_size: size", size)
         self._change()
-        self.size = int(size)
+        self.size = elements
         self._renew()
         _check_bounds(self, "set_size")
 
     def set_buffer_len(self, data_len: int) -> None:
         """Make the tensor `data_len` bytes long from now on."""
-        self.set_size(int(data_len) // self.dtype.itemsize)
+        self.set_size(integer("set_buffer_len: data_len", data_len) // self.dtype.itemsize)
 
     def get_phy_addr(self, offset: int = 0) -> int:
         """Byte address in the unified buffer of element `offset`."""
-        address = self.addr + int(offset) * self.dtype.itemsize
+        address = self.addr + integer("get_phy_addr: offset", offset) * self.dtype.itemsize
         RECORDER.cache["get_phy_addr", address] = self.dtype  # trans_data_to_5hd takes its element type from here
         return address
 
@@ -175,10 +211,12 @@ class LocalTensor:
         return self.user_tag
 
     def set_user_tag(self, tag: int = 0) -> None:
-        self.user_tag = int(tag)
+        self.user_tag = integer("set_user_tag: tag", tag)
 
     def set_addr_with_offset(self, src: LocalTensor, offset: int) -> None:
         """Lay this tensor on `src` from its element `offset` on."""
+        if not isinstance(src, LocalTensor):
+            raise KernelError(f"set_addr_with_offset takes a LocalTensor, not {type(src).__name__}")
         self.lay_on(src[offset])
 
     def lay_on(self, other: LocalTensor) -> None:
@@ -200,7 +238,7 @@ class LocalTensor:
         """Print the first `data_len` elements (0: all of them)."""
         from ascend_sim.asc.debug import dump_tensor  # noqa: PLC0415 - debug knows tensors, tensors only call it here
 
-        dump_tensor(self, 0, data_len or self.size)
+        dump_tensor(self, 0, integer("print: data_len", data_len) or self.size)
 
     def __repr__(self) -> str:
         return f"LocalTensor({self.dtype!r}, {self.position.name}, addr={self.addr}, size={self.size})"
@@ -217,10 +255,16 @@ class GlobalAddress:
         self.offset = offset  # bytes from the allocation's start
 
     def __add__(self, elements: int) -> GlobalAddress:
-        return GlobalAddress(self.allocation, self.dtype, self.offset + int(elements) * self.dtype.itemsize)
+        return GlobalAddress(
+            self.allocation, self.dtype, self.offset + integer("address offset", elements) * self.dtype.itemsize
+        )
 
     def __repr__(self) -> str:
         return f"GlobalAddress({self.allocation.name!r}, {self.dtype!r}, offset={self.offset})"
+
+
+class NoMemoryError(KernelError, AttributeError):
+    """A GlobalTensor is used before it has been laid on memory."""
 
 
 class GlobalTensor:
@@ -242,6 +286,12 @@ class GlobalTensor:
         self.size = 0
         self.shape_info = None
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """What `set_global_buffer` has not set yet."""
+        if name in GlobalTensor.__slots__:
+            raise NoMemoryError("this GlobalTensor has no memory yet: call set_global_buffer first")
+        raise AttributeError(f"a GlobalTensor has no attribute {name!r}")
+
     def set_global_buffer(self, buffer: GlobalAddress, buffer_size: int | None = None) -> None:
         """Lay the tensor on `buffer`, whose dtype it takes; `buffer_size` in elements."""
         if type(buffer) is not GlobalAddress:
@@ -253,7 +303,7 @@ class GlobalTensor:
         self.allocation = buffer.allocation
         self.dtype = buffer.dtype
         self.offset = buffer.offset
-        self.size = 0 if buffer_size is None else int(buffer_size)
+        self.size = 0 if buffer_size is None else integer("set_global_buffer: buffer_size", buffer_size)
 
     def __getitem__(self, index: Any) -> GlobalTensor:
         """`g[i]` and `g[i:]`: the tensor from element i on."""
@@ -263,10 +313,7 @@ class GlobalTensor:
                 RECORDER.pending += _ADDRESS  # a run-time scalar; addresses have 64 bits, whatever its width
             elements = element_offset(index)
         view = _new_global(GlobalTensor)
-        try:
-            view.allocation = self.allocation
-        except AttributeError:
-            raise KernelError("this GlobalTensor has no memory yet: call set_global_buffer first") from None
+        view.allocation = self.allocation
         view.dtype = dtype = self.dtype
         view.offset = self.offset + elements * dtype.itemsize
         view.size = self.size - elements if self.size else 0
@@ -282,7 +329,8 @@ class GlobalTensor:
 
     def get_phy_addr(self, offset: int = 0) -> GlobalAddress:
         """The address of element `offset`."""
-        return GlobalAddress(self.allocation, self.dtype, self.offset + int(offset) * self.dtype.itemsize)
+        start = self.offset + integer("get_phy_addr: offset", offset) * self.dtype.itemsize
+        return GlobalAddress(self.allocation, self.dtype, start)
 
     def get_size(self) -> int:
         """Elements, or 0 when `set_global_buffer` was not told."""
@@ -330,33 +378,11 @@ def element_offset(index: Any) -> int:
                 f"{'' if index.step is None else f':{index.step}'}]"
             )
         index = index.start
-    try:
-        return int(index.__index__())
-    except AttributeError:
-        hint = " (write // to divide)" if isinstance(index, float) else ""
-        raise KernelError(f"tensor index must be an integer, not {type(index).__name__}{hint}") from None
+    return integer("tensor index", index)
 
 
 def _text(bound: Any) -> str:
     return "" if bound is None else str(bound)
-
-
-def _check_explicit(tensor: LocalTensor) -> None:
-    """A tensor at an explicit address: dtype, address and size (instructions refuse the positions of the cube unit).
-
-    Run-time scalars become plain ints: the simulator's arithmetic with them is none of the kernel's.
-    """
-    if not isinstance(tensor.dtype, DataType) or not tensor.dtype.itemsize:
-        raise KernelError(f"LocalTensor takes a numeric data type such as asc.float32, not {tensor.dtype!r}")
-    tensor.addr, tensor.size = _plain("addr", tensor.addr), _plain("tile_size", tensor.size)
-    _check_bounds(tensor, "LocalTensor")
-
-
-def _plain(name: str, value: Any) -> int:
-    if not hasattr(value, "__index__"):
-        hint = " (write // to divide)" if isinstance(value, float) else ""
-        raise KernelError(f"LocalTensor: {name} must be an integer, not {type(value).__name__}{hint}")
-    return int(value)
 
 
 def _check_bounds(tensor: LocalTensor, what: str) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ascend_sim.asc.operands import BLOCK_BYTES, refuse, whole
+from ascend_sim.asc.operands import refuse, whole
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.isa.dtypes import DataType
-from ascend_sim.program import CopyWork, Memory, Region
+from ascend_sim.program import BLOCK_BYTES, CopyWork, Memory, Region
 
 Bytes = npt.NDArray[np.uint8]
 GmRun = Callable[[Bytes, int], None]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ascend_sim.asc.operands import BLOCK_BYTES
 from ascend_sim.asc.walk import Bytes, Layout, Walk
+from ascend_sim.program import BLOCK_BYTES
 
 Array = npt.NDArray[Any]
 Into = Callable[..., Any]  # into(out, *sources): computes and writes

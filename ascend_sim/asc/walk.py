@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ascend_sim.asc.operands import BLOCK_BYTES
 from ascend_sim.isa.dtypes import DataType
-from ascend_sim.program import Access, Memory, Region
+from ascend_sim.program import BLOCK_BYTES, Access, Memory, Region
 
 Bytes = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int64]

@@ -25,7 +25,7 @@ from ascend_sim.isa.dtypes import (
     uint32,
     uint64,
 )
-from ascend_sim.isa.numeric import Array, fused_multiply_add, maximum, minimum, relu
+from ascend_sim.isa.numeric import Array, divide, fused_multiply_add, invert, maximum, minimum, relu
 from ascend_sim.isa.row import Row, declare
 from ascend_sim.program import PipeID
 
@@ -90,7 +90,7 @@ ADD = _binary("Add", "add", np.add, "dst = src0 + src1", BASIC, ALL_950, _ONLY, 
 SUB = _binary("Sub", "sub", np.subtract, "dst = src0 - src1", BASIC, ALL_950, _ONLY, True)
 MUL = _binary("Mul", "mul", np.multiply, "dst = src0 * src1", BASIC, _MOST, WIDE, True)
 DIV = _binary(
-    "Div", "div", np.divide, "dst = src0 / src1; x/0 is an infinity, 0/0 is NaN", FLOATS,
+    "Div", "div", divide, "dst = src0 / src1; x/0 is an infinity, 0/0 is NaN; integers are cut towards zero", FLOATS,
     (int16, uint16, float16, int32, uint32, float32, *WIDE), WIDE,
 )  # fmt: skip
 MAX = _binary("Max", "max", maximum, "dst = max(src0, src1); NaN wins, +0 over -0", BASIC, ALL_950, _ONLY, True)
@@ -160,6 +160,6 @@ RELU = _unary(
     "Relu", "relu", relu, "dst = max(src, 0)", (float16, int32, float32), (float16, int32, float32, int64), (int64,)
 )
 NOT = _unary(
-    "Not", "bitwise_not", np.invert, "dst = ~src", (int16, uint16),
+    "Not", "bitwise_not", invert, "dst = ~src", (int16, uint16),
     (*BYTES, int16, uint16, float16, int32, uint32, float32, *WIDE), _ONLY,
 )  # fmt: skip

@@ -61,7 +61,7 @@ class DataType:
     code: int
 
     def __new__(cls, name: str) -> DataType:
-        canonical = _ALIASES.get(name, name)
+        canonical = _ALIASES.get(name, name) if isinstance(name, str) else str(name)
         found = cls._known.get(canonical)
         if found is not None:
             return found

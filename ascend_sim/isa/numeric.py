@@ -45,7 +45,24 @@ def relu(x: Array) -> Array:
     return maximum(x, x.dtype.type(0))
 
 
-NATIVE = (maximum, minimum, relu)  # their results are operands or zeros: nothing to widen, nothing to round
+def divide(a: Array, b: Array) -> Array:
+    """a / b; integers are cut towards zero as in C, and a division of them by zero, which C leaves open, gives 0."""
+    if a.dtype.kind not in "iu":
+        quotient: Array = np.divide(a, b)
+        return quotient
+    floor: Array = np.floor_divide(a, b)
+    cut: Array = floor + ((a - floor * b != 0) & ((a < 0) != (b < 0)) & (b != 0)).astype(a.dtype)
+    return cut
+
+
+def invert(x: Array) -> Array:
+    """Every bit turned, those of floats too."""
+    bits = x.view(f"u{x.itemsize}")
+    turned: Array = np.invert(bits).view(x.dtype)
+    return turned
+
+
+NATIVE = (maximum, minimum, relu, divide, invert)  # computed in the operands' own type: nothing to widen or round
 
 
 def wide_dtype(compute: Compute, dst: DataType, sources: tuple[DataType, ...]) -> npt.DTypeLike:
@@ -107,11 +124,13 @@ def saturate_half(result: Array) -> Array:
 
 
 def fused_multiply_add(a: Array, b: Any, c: Array) -> Array:
-    """a * b + c with one rounding when the float64 result is rounded to float32 or float16.
+    """a * b + c with one rounding when the float64 result is rounded to float32 or float16; integers wrap.
 
     The product of two float32 is exact in float64. The sum is rounded to odd (Boldo and Melquiond), which makes the
     rounding to the narrower type that follows the only one that counts.
     """
+    if a.dtype.kind in "iu":
+        return np.asarray(a * b + c)
     product = np.multiply(a, b, dtype=np.float64)
     addend = np.asarray(c, dtype=np.float64)
     total = np.asarray(product + addend)

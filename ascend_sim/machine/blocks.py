@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ascend_sim.program import Memory, Region
-
-BLOCK_BYTES = 32
+from ascend_sim.program import BLOCK_BYTES, Memory, Region
 
 
 def block_bits(regions: Iterable[Region]) -> int:

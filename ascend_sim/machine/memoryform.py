@@ -3,9 +3,7 @@ vector function for each: per repeat a load of every source, the instruction, a 
 
 from __future__ import annotations
 
-from ascend_sim.program import Access, VectorWork, VfAccess, VfInstr, VfLoop, VfUnit, VfWork
-
-_BLOCK_BYTES = 32
+from ascend_sim.program import BLOCK_BYTES, Access, VectorWork, VfAccess, VfInstr, VfLoop, VfUnit, VfWork
 
 
 def as_function(cost: str, work: VectorWork) -> VfWork:
@@ -28,6 +26,6 @@ def as_function(cost: str, work: VectorWork) -> VfWork:
 
 def _access(access: Access) -> VfAccess:
     strides = (access.repeat_stride,)
-    if access.block_stride == _BLOCK_BYTES or access.blocks <= 1:
-        return VfAccess(access.start, strides, max(1, access.blocks) * _BLOCK_BYTES)
-    return VfAccess(access.start, strides, _BLOCK_BYTES, access.blocks, access.block_stride)
+    if access.block_stride == BLOCK_BYTES or access.blocks <= 1:
+        return VfAccess(access.start, strides, max(1, access.blocks) * BLOCK_BYTES)
+    return VfAccess(access.start, strides, BLOCK_BYTES, access.blocks, access.block_stride)

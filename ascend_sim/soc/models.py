@@ -12,8 +12,11 @@ from ascend_sim.soc.base import DESCRIBED_ONLY, Bytes, Count, Rate, ReservedByte
 from ascend_sim.soc.parameters import Origin, Parameter, parameters_of
 from ascend_sim.soc.timing import Timing
 
-CoreCount = Annotated[int, Field(ge=1, le=65535)]
-"""A launch has at most 65,535 blocks (DK), so more cores than that could never work."""
+MAX_BLOCKS = 65535
+"""Of one launch (DK, numBlocks)."""
+
+CoreCount = Annotated[int, Field(ge=1, le=MAX_BLOCKS)]
+"""More cores than a launch has blocks could never work."""
 
 DescribedBytes = Annotated[Bytes, DESCRIBED_ONLY]
 

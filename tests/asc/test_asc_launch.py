@@ -29,10 +29,11 @@ def test_works_on_the_arrays_memory() -> None:
     assert launch.program.instructions == 24
 
 
-def test_core_num_must_be_positive() -> None:
+@pytest.mark.parametrize("blocks", [0, -1, 65536])
+def test_a_launch_has_1_to_65535_blocks(blocks: int) -> None:
     with pytest.raises(InputError) as caught:
-        double_all[0]
-    assert str(caught.value) == "kernel 'double_all': core_num is 0, must be at least 1"
+        double_all[blocks]
+    assert str(caught.value) == f"kernel 'double_all': core_num is {blocks}, allowed are 1..65535 blocks"
 
 
 def test_other_arguments_are_refused() -> None:

@@ -175,7 +175,7 @@ def test_tbuf_refusals() -> None:
     )
     refused(
         lambda: asc.TBuf(TPosition.CO1),
-        "asc.TBuf at CO1: allowed are VECCALC, VECIN and VECOUT; the memories of the cube unit are not simulated yet",
+        "asc.TBuf at CO1: allowed are VECIN, VECOUT and VECCALC; the memories of the cube unit are not simulated yet",
     )
 
 
@@ -226,4 +226,22 @@ def test_allocator() -> None:
     refused(
         lambda: asc.LocalMemAllocator().alloc(TPosition.VECIN, asc.float32, 50_000),
         "LocalMemAllocator.alloc: 200000 B asked for with 0 B in use, but the unified buffer has 196352 B",
+    )
+
+
+def test_select_needs_the_end_of_the_unified_buffer() -> None:
+    def body(last: asc.ConstExpr) -> None:
+        pipe = asc.TPipe()
+        values, end = asc.TBuf(TPosition.VECCALC), asc.TBuf(TPosition.VECCALC)
+        pipe.init_buffer(values, 1024)
+        pipe.init_buffer(end, last)
+        x = values.get(asc.float32, 64)
+        asc.select(x, values.get(asc.uint8, 32), x, 2.5, asc.SelMode.VSEL_TENSOR_SCALAR_MODE, 64)
+
+    record(body, 188_416 - 1024)
+    refused(
+        body,
+        "Select: VSEL_TENSOR_SCALAR_MODE works in the last 8192 B of UB (from byte 188416 on), but the buffers of the "
+        "TPipe take 188448 B",
+        188_416 - 992,
     )

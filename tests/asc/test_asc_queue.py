@@ -325,7 +325,8 @@ def test_in_place_and_by_dtype_do_not_mix() -> None:
         "TQue(VECIN): filling a tensor in place needs depth 0; pass a data type to get a tensor",
     )
     refused(
-        lambda: one_queue().alloc_tensor("float"), "a tensor needs a numeric data type such as asc.float32, not 'float'"
+        lambda: one_queue().alloc_tensor("float"),
+        "alloc_tensor or deque takes a numeric data type such as asc.float32, not 'float'",
     )
 
 

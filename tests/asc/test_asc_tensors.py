@@ -12,6 +12,7 @@ from asc_bench import calls, instrs, record, refused
 from ascend_sim import asc
 from ascend_sim.asc import TPosition
 from ascend_sim.asc.memory import DeviceArray
+from ascend_sim.asc.tensors import NoMemoryError
 from ascend_sim.program import Memory, ScalarWork
 from ascend_sim.soc import load
 
@@ -87,7 +88,10 @@ def test_tensors_may_be_moved_and_resized() -> None:
         (list, "a LocalTensor cannot be iterated: read elements with get_value(index)"),
         (lambda t: t.get_value(64), "get_value: index 64 is outside the tensor, allowed are 0..63"),
         (lambda t: t.set_value(0.5, 1), "set_value: the index must be an integer, not float (write // to divide)"),
-        (lambda t: t.reinterpret_cast(asc.void), "reinterpret_cast takes a numeric data type, not asc.void"),
+        (
+            lambda t: t.reinterpret_cast(asc.void),
+            "reinterpret_cast takes a numeric data type such as asc.float32, not asc.void",
+        ),
         (lambda t: t.get_shape_info(), "this LocalTensor has no shape: call set_shape_info first"),
         (
             lambda t: t.set_size(50_000),
@@ -206,8 +210,8 @@ def test_global_refusals() -> None:
         tensor.set_global_buffer(x)
         tensor[2].get_value(-3)
 
-    refused(unset, "this GlobalTensor has no memory yet: call set_global_buffer first")
-    refused(unset_value, "this GlobalTensor has no memory yet: call set_global_buffer first")
+    refused(unset, "this GlobalTensor has no memory yet: call set_global_buffer first", kind=NoMemoryError)
+    refused(unset_value, "this GlobalTensor has no memory yet: call set_global_buffer first", kind=NoMemoryError)
     refused(
         wrong_buffer,
         "set_global_buffer takes a GlobalAddress (an array argument of the kernel, or one plus an element offset), not "

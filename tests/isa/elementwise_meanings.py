@@ -36,6 +36,8 @@ def relu(x: float) -> float:
 
 
 def fused(a: float, b: float, c: float, dtype: DataType) -> float:
+    if not dtype.is_float:
+        return a * b + c
     return naive.ieee(lambda x, y, z: x * y + z, lambda x, y, z: x * y + z, dtype)(a, b, c)
 
 
@@ -48,6 +50,11 @@ def quotient(dtype: DataType) -> Meaning:
         return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1, b)
 
     return compute
+
+
+def turned(x: Any, dtype: DataType) -> Any:
+    """The bits of x, each turned."""
+    return (~np.asarray(x, dtype.numpy).view(f"u{dtype.itemsize}")).view(dtype.numpy)[()]
 
 
 def rounded(function: Callable[[float], float], dtype: DataType) -> Meaning:
@@ -90,7 +97,7 @@ def meaning(call: str, dtype: DataType, source: DataType, scalar: Any = None) ->
         "add": add,
         "sub": sub,
         "mul": mul,
-        "div": quotient(dtype) if dtype.is_float else mul,
+        "div": quotient(dtype) if dtype.is_float else (lambda a, b: math.trunc(Fraction(a, b)) if b else 0),
         "max": larger,
         "min": smaller,
         "add_relu": lambda a, b: relu(wrap(add(a, b))),
@@ -113,9 +120,9 @@ def meaning(call: str, dtype: DataType, source: DataType, scalar: Any = None) ->
         "ln": rounded(np.log, dtype),
         "sqrt": square_root(dtype),
         "rsqrt": rounded(lambda x: 1 / np.sqrt(x), dtype),
-        "reciprocal": rounded(lambda x: 1 / x, dtype),
+        "reciprocal": rounded(lambda x: 1 / x, dtype) if dtype.is_float else (lambda x: math.trunc(Fraction(1, x))),
         "relu": relu,
-        "bitwise_not": lambda a: ~a,
+        "bitwise_not": lambda a: turned(a, dtype),
     }
     return found[call]
 

@@ -33,7 +33,7 @@ class Bench:
         RECORDER.clear()
         RECORDER.arch, RECORDER.values = self.arch, self.values
         RECORDER.ub = self.ub if self.values else None
-        RECORDER.ub_bytes = len(self.ub) if self.arch == "3510" else 0
+        RECORDER.ub_bytes = len(self.ub)
         RECORDER.cmp_mask = np.zeros(16, np.uint8)
         RECORDER.enter(self.core)
         return self

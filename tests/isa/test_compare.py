@@ -163,6 +163,27 @@ def select(
         asc.select(out, chosen, x, other, mode, mask if form == "mask" else words, repeats, params)
 
 
+SCRATCH = 196_608 - 8192
+
+
+def test_select_leaves_its_scalar_in_the_scratch_and_keeps_operands_out_of_it() -> None:
+    mode = SelMode.VSEL_TENSOR_SCALAR_MODE
+    with Bench() as bench:
+        x = bench.filled(asc.float32, 0, np.zeros(64))
+        chosen = bench.filled(asc.uint8, 1024, np.zeros(32))
+        asc.select(x, chosen, x, 2.5, mode, 64)
+        assert (bench.ub[SCRATCH : SCRATCH + 32].view(np.float32) == 2.5).all()
+        assert (bench.ub[SCRATCH + 32 :] == 0xFF).all()
+        late = bench.local(asc.uint8, SCRATCH - 32, 64)
+        text = f"Select: {mode.name} works in the last 8192 B of UB (from byte 188416 on), but sel_mask ends at byte "
+        refused(lambda: asc.select(x, late, x, 2.5, mode, 64), f"{text}188448")
+        asc.select(x, late, x, x, SelMode.VSEL_CMPMASK_SPR, 64)
+    with Bench("3510", ub_bytes=262_144) as bench:
+        x = bench.filled(asc.float32, SCRATCH, np.zeros(64))
+        asc.select(x, bench.filled(asc.uint8, 0, np.zeros(32)), x, 2.5, mode, 64)
+        assert (bench.view(x) == 2.5).all()
+
+
 def test_select_is_recorded_as_the_library_does_it() -> None:
     with Bench() as bench:
         out, x = bench.local(asc.float32, 0, 64), bench.filled(asc.float32, 256, [1.0] * 64)

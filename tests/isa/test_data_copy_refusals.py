@@ -60,7 +60,9 @@ def test_data_copy_forms() -> None:
     with Bench() as bench:
         gm = bench.gm(np.zeros(100, np.float16), "x")
         ub = bench.local(t.float16, 0, 64)
-        refused(lambda: asc.data_copy(ub, gm, 1.5), "DataCopy: count must be an integer, not float")
+        refused(
+            lambda: asc.data_copy(ub, gm, 1.5), "DataCopy: count must be an integer, not float (write // to divide)"
+        )
         refused(lambda: asc.data_copy(ub, gm), "DataCopy: give a count of elements or DataCopyParams")
         refused(
             lambda: asc.data_copy(ub, gm, DataCopyExtParams(1, 32)),

@@ -131,6 +131,25 @@ def test_against_the_naive_reference_at_length(row: Row) -> None:
     check()
 
 
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.call)
+def test_the_dtypes_that_only_the_950_has(row: Row) -> None:
+    """In the count form; no value is 0, subnormal or the inverse of a subnormal."""
+    draw = np.random.default_rng(7)
+    for dtypes in set(row.dtypes.get("3510", ())) - set(row.dtypes["2201"]):
+        values = [(draw.integers(1, 100, 32) * draw.choice([1, -1] if t.name[0] != "u" else [1], 32)) for t in dtypes]
+        scalar = (3,) if "scalar" in row.form else ()
+        meaning = elementwise_meanings.meaning(row.call, dtypes[0], dtypes[1], *scalar)
+        with Bench("3510") as bench:
+            tensors = [bench.filled(t, 1024 * i, v) for i, (t, v) in enumerate(zip(dtypes, values, strict=True))]
+            sources = [*values[1:], *(values[:1] if row.form.endswith("_dst") else [])]
+            kind = float if dtypes[0].is_float else int
+            expected = np.zeros(32 * dtypes[0].itemsize, np.uint8)
+            for i, operands in enumerate(zip(*sources, strict=True)):
+                naive.store(expected, i * dtypes[0].itemsize, dtypes[0], meaning(*map(kind, operands)))
+            getattr(asc, row.call)(*tensors, *scalar, 32)
+            assert naive.same(bench.ub[: len(expected)], expected, dtypes[0]), dtypes
+
+
 @pytest.mark.parametrize("call", ["add", "sub", "mul", "max", "min"])
 @pytest.mark.parametrize("dtype", [asc.float16, asc.int32, asc.float32], ids=lambda dtype: dtype.name)
 def test_dst_as_src1_with_repeat_stride_0_accumulates(call: str, dtype: DataType) -> None:

@@ -60,7 +60,7 @@ def test_counts_masks_repeats_strides() -> None:
         x, y = bench.local(asc.float32, 0, 4096), bench.local(asc.float32, 32_768, 4096)
         half = bench.local(asc.float16, 65_536, 4096)
         refused(call("add", x, y, y, -1), "Add: count is -1, allowed are 0..1048576")
-        refused(call("add", x, y, y, 6.5), "Add: count must be an integer, not float")
+        refused(call("add", x, y, y, 6.5), "Add: count must be an integer, not float (write // to divide)")
         refused(call("add", x, y, y), "Add: count must be an integer, not NoneType")
         refused(call("add", x, y, y, 65, 1, BINARY), "Add: mask is 65, allowed are 1..64 (64 lanes a repeat)")
         refused(call("abs", x, y, 0, 1, UNARY), "Abs: mask is 0, allowed are 1..64 (64 lanes a repeat)")

@@ -25,10 +25,10 @@ DEFAULTS = {
 @pytest.mark.parametrize("kind", DEFAULTS, ids=lambda kind: kind.__name__)
 def test_order_and_defaults(kind: type) -> None:
     made = kind()
-    assert made.field_names() == tuple(DEFAULTS[kind])
+    assert made.field_names == tuple(DEFAULTS[kind])
     assert made.key == tuple(DEFAULTS[kind].values())
     by_position = kind(*range(len(made.key)))
-    assert [getattr(by_position, name) for name in made.field_names()] == list(range(len(made.key)))
+    assert [getattr(by_position, name) for name in made.field_names] == list(range(len(made.key)))
 
 
 def test_a_changed_struct_is_another_value_and_its_old_key_stays() -> None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ascend_sim.asc.operands import BLOCK_BYTES, refuse
+from ascend_sim.asc.operands import refuse
 from ascend_sim.asc.reg.engine import grid
 from ascend_sim.asc.reg.trace import Body, Loop, Node, Path
 from ascend_sim.asc.reg.values import Flags, Mask
-from ascend_sim.program import Memory, Region, VfUnit
+from ascend_sim.program import BLOCK_BYTES, Memory, Region, VfUnit
 
 Bytes = npt.NDArray[np.int64]
 

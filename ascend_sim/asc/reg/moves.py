@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ascend_sim.asc.operands import BLOCK_BYTES, refuse, whole
+from ascend_sim.asc.operands import refuse, whole
 from ascend_sim.asc.reg.affine import Affine
 from ascend_sim.asc.reg.checks import emit, mask_register, name_of, same_dtype, start, vector
 from ascend_sim.asc.reg.pointer import UbPointer
@@ -23,7 +23,7 @@ from ascend_sim.asc.reg.trace import UbAccess
 from ascend_sim.asc.reg.values import Array, Mask, Value
 from ascend_sim.isa import reg as rows
 from ascend_sim.isa.row import Row
-from ascend_sim.program import VfUnit
+from ascend_sim.program import BLOCK_BYTES, VfUnit
 
 __all__ = ["LoadDist", "StoreDist", "load_align", "store_align"]
 

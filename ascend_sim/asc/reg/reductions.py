@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ascend_sim.asc.operands import BLOCK_BYTES, refuse
+from ascend_sim.asc.operands import refuse
 from ascend_sim.asc.reg.checks import emit, mask_register, name_of, same_dtype, start, vector
 from ascend_sim.asc.reg.registers import REGISTER_BYTES
 from ascend_sim.asc.reg.values import Array, Mask, Value, wide_of
@@ -16,6 +16,7 @@ from ascend_sim.isa import reg as rows
 from ascend_sim.isa.dtypes import DataType, int16, int32, uint16, uint32
 from ascend_sim.isa.numeric import flush_subnormals
 from ascend_sim.isa.row import Row
+from ascend_sim.program import BLOCK_BYTES
 
 __all__ = ["ReduceType", "pair_reduce_elem", "reduce", "reduce_data_block"]
 
