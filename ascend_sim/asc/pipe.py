@@ -23,6 +23,9 @@ _INIT_BUFFER = CALL_UNIT[ScalarCall.INIT_BUFFER]
 _EVENT_ID = CALL_UNIT[ScalarCall.EVENT_ID]
 
 
+_ALL_IDS = (1 << EVENT_IDS) - 1
+
+
 class EventPool:
     """Which of the eight ids of every HardEvent are taken; the lowest free one is given first."""
 
@@ -33,7 +36,7 @@ class EventPool:
 
     def fetch(self, event: HardEvent) -> int:
         """The lowest free id, not taken."""
-        found = LOWEST_FREE[self.taken[event]]
+        found = LOWEST_FREE[self.taken[event] & _ALL_IDS]
         if found < 0:
             raise KernelError(
                 f"all {EVENT_IDS} event ids of HardEvent.{HardEvent(event).name} are taken: a core has {EVENT_IDS} per "
@@ -42,7 +45,7 @@ class EventPool:
         return found
 
     def take(self, event: HardEvent) -> int:
-        found = LOWEST_FREE[self.taken[event]]
+        found = LOWEST_FREE[self.taken[event] & _ALL_IDS]
         if found < 0:
             return self.fetch(event)
         self.taken[event] |= 1 << found

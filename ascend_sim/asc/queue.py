@@ -28,6 +28,10 @@ _FREE = CALL_UNIT[ScalarCall.FREE_TENSOR]
 _ENQUE = CALL_UNIT[ScalarCall.EN_QUE]
 _DEQUE = CALL_UNIT[ScalarCall.DE_QUE]
 
+# On the 950 queues lock their buffers with mutexes, one per buffer, of which a vector core has 32 (Ascend C's TPipe for
+# arch 3510), so freed buffers do not use events up. Here they are ids of the same flags.
+MUTEX_IDS = 32
+_FIRST_IDS = (1 << EVENT_IDS) - 1
 IDLE, HELD, QUEUED = 0, 1, 2  # a buffer is free, in the kernel's hands, or between enque and deque
 _STATE_TEXT = ("free", "allocated", "in the queue")
 _frame = sys._getframe
@@ -58,14 +62,14 @@ class Buffer:
 
 
 class FlagKeys:
-    """The keys of one event's eight SetFlags and WaitFlags."""
+    """The keys of one event's SetFlags and WaitFlags, by id."""
 
     __slots__ = ("event", "set", "wait")
 
     def __init__(self, event: HardEvent) -> None:
         self.event = int(event)
-        self.set = [flag_key(event, i, False) for i in range(EVENT_IDS)]
-        self.wait = [flag_key(event, i, True) for i in range(EVENT_IDS)]
+        self.set = [flag_key(event, i, False) for i in range(MUTEX_IDS)]
+        self.wait = [flag_key(event, i, True) for i in range(MUTEX_IDS)]
 
 
 _KEYS = {
@@ -188,9 +192,10 @@ class TQueBind:
         keys = self._enque_keys if src_user_pos is None else self._user_keys(src_user_pos, dst_user_pos)
         taken = self._taken
         in_use = taken[keys.event]
-        buffer.queue_id = event_id = LOWEST_FREE[in_use]
+        event_id = LOWEST_FREE[in_use & _FIRST_IDS]
         if event_id < 0:
-            raise self._no_event(keys.event)
+            event_id = self._further_id(in_use, keys.event)
+        buffer.queue_id = event_id
         taken[keys.event] = in_use | 1 << event_id
         buffer.state = QUEUED
         fifo.append(buffer)
@@ -245,9 +250,10 @@ class TQueBind:
         keys = self._free_keys
         taken = self._taken
         in_use = taken[keys.event]
-        buffer.free_id = event_id = LOWEST_FREE[in_use]
+        event_id = LOWEST_FREE[in_use & _FIRST_IDS]
         if event_id < 0:
-            raise self._no_event(keys.event)
+            event_id = self._further_id(in_use, keys.event)
+        buffer.free_id = event_id
         taken[keys.event] = in_use | 1 << event_id
         buffer.state = IDLE
         pending = recorder.pending + _FREE
@@ -334,10 +340,23 @@ class TQueBind:
             return self._uninitialised("deque")
         return KernelError(f"deque: {self.describe()} is empty: every deque needs an enque before it")
 
+    def _further_id(self, in_use: int, event: int) -> int:
+        """An id past the event's eight, which only the 950's queues have."""
+        free = ~in_use & (1 << MUTEX_IDS) - 1
+        if RECORDER.arch != "3510" or not free:
+            raise self._no_event(event)
+        return (free & -free).bit_length() - 1
+
     def _no_event(self, event: int) -> KernelError:
+        name = f"HardEvent.{HardEvent(event).name}"
+        if RECORDER.arch == "3510":
+            return KernelError(
+                f"{self.describe()}: all {MUTEX_IDS} ids of {name} are taken; a core has {MUTEX_IDS} mutexes for the "
+                "buffers of its queues"
+            )
         return KernelError(
-            f"{self.describe()}: all {EVENT_IDS} event ids of HardEvent.{HardEvent(event).name} are taken; a core has "
-            f"{EVENT_IDS} per event, so at most 8 buffers of one position can be used at a time"
+            f"{self.describe()}: all {EVENT_IDS} event ids of {name} are taken; a core has {EVENT_IDS} per event, so "
+            "at most 8 buffers of one position can be used at a time"
         )
 
     # -- questions ----------------------------------------------------------------------------------------------

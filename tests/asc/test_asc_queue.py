@@ -303,6 +303,25 @@ def test_nine_buffers_of_one_position() -> None:
     )
 
 
+def test_queues_of_the_950_have_an_id_per_buffer() -> None:
+    """Up to 32: mutexes, not events, of which it has eight per pair of pipes, too."""
+
+    def freed(count: int) -> None:
+        queue = one_queue(depth=1, num=count, nbytes=32)
+        for _ in range(count):
+            queue.enque(queue.alloc_tensor(asc.float32))
+            queue.free_tensor(queue.deque(asc.float32))
+
+    flags = [text for text in instrs(freed, 32, soc="ascend950") if text.startswith("SetFlag V_MTE2")]
+    assert flags == [f"SetFlag V_MTE2 {number}" for number in range(32)]
+    refused(
+        freed,
+        "TQue(VECIN): all 32 ids of HardEvent.V_MTE2 are taken; a core has 32 mutexes for the buffers of its queues",
+        33,
+        soc="ascend950",
+    )
+
+
 def test_positions_and_depths_that_do_not_exist() -> None:
     refused(
         lambda: asc.TQue(Pos.A1, 1),

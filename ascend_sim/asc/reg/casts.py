@@ -77,7 +77,10 @@ def cast(dst: Any, src: Any, mask: Any, trait: CastTrait | None = None) -> None:
     merging = trait.mask_merge_mode is MaskMergeMode.MERGING
     reads = (source, active, target) if merging else (source, active)
     compute = converter(*pair, trait, mode)
-    emit(row, _getframe(1), body, (target,), reads, compute, f"{pair[1].name}_to_{pair[0].name}")
+    emit(
+        row, _getframe(1), body, (target,), reads, compute, f"{pair[1].name}_to_{pair[0].name}",
+        mask=None if merging else active, lane_bytes=max(target.dtype.itemsize, source.dtype.itemsize),
+    )  # fmt: skip
 
 
 def converter(dst: DataType, src: DataType, trait: CastTrait, mode: RoundMode) -> Any:

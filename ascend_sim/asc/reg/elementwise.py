@@ -63,7 +63,10 @@ def _call(
     read: list[RegTensor | MaskReg] = [*registers[1:], *((registers[0],) if keeps_dst else ()), active]
     if merging:
         read.append(registers[0])
-    emit(row, frame, body, registers[:1], read, arithmetic(compute, dtype, merging), dtype.name)
+    emit(
+        row, frame, body, registers[:1], read, arithmetic(compute, dtype, merging), dtype.name,
+        mask=None if merging else active, lane_bytes=dtype.itemsize,
+    )  # fmt: skip
 
 
 def _binary(row: Row) -> Callable[..., None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ascend_sim.asc.operands import refuse
 from ascend_sim.asc.reg.engine import grid
-from ascend_sim.asc.reg.trace import Body, Loop, Node, Path
+from ascend_sim.asc.reg.trace import Body, Loop, Node, Path, nodes_of
 from ascend_sim.asc.reg.values import Flags, Mask
 from ascend_sim.program import BLOCK_BYTES, Memory, Region, VfUnit
 
@@ -48,17 +48,9 @@ class Footprint:
         return whole[np.broadcast_to(self.used, shape)] if self.used is not None else whole.reshape(-1)
 
 
-def nodes_of(items: Sequence[Loop | Node]) -> Iterator[Node]:
-    for item in items:
-        if isinstance(item, Loop):
-            yield from nodes_of(item.items)
-        else:
-            yield item
-
-
 def footprints(body: Body, ub_bytes: int) -> list[Footprint]:
     """Of all loads and stores in program order; refuses what leaves its tensor or unified buffer."""
-    masks = _static_masks(body)
+    masks = static_masks(body)
     found = []
     for node in nodes_of(body.items):
         if node.access is not None:
@@ -68,7 +60,7 @@ def footprints(body: Body, ub_bytes: int) -> list[Footprint]:
     return found
 
 
-def _static_masks(body: Body) -> dict[int, tuple[Mask, Path]]:
+def static_masks(body: Body) -> dict[int, tuple[Mask, Path]]:
     """Masks that do not depend on data: slot -> (mask with an axis per loop, those loops)."""
     found = {}
     for node in nodes_of(body.items):
@@ -143,7 +135,11 @@ def _check_bounds(footprint: Footprint, ub_bytes: int) -> None:
 
 
 def conflicting_loops(prints: Sequence[Footprint]) -> set[Loop]:
-    """Loops of which a round touches bytes that another round writes: their rounds cannot be computed side by side."""
+    """Loops whose rounds cannot be computed side by side, every instruction for all rounds before the next one.
+
+    That is where an instruction touches bytes in a round that a later instruction of the body touches in an earlier
+    one, and one of the two writes them. A load that reaches into the line behind, which a later round stores, is none.
+    """
     found: set[Loop] = set()
     for index, first in enumerate(prints):
         for second in prints[index:]:
@@ -154,9 +150,7 @@ def conflicting_loops(prints: Sequence[Footprint]) -> set[Loop]:
                 continue
             if first.high <= second.low or second.high <= first.low:
                 continue
-            if first is second and not first.is_store:
-                continue
-            if _rounds_meet(first, second, len(shared)):
+            if _overlaps_itself(first, len(shared)) if first is second else _meets_earlier(first, second, len(shared)):
                 found.update(shared)
     return found
 
@@ -170,21 +164,25 @@ def _common(first: Path, second: Path) -> Path:
     return tuple(shared)
 
 
-def _rounds_meet(first: Footprint, second: Footprint, loops: int) -> bool:
-    """Whether different rounds of the `loops` outermost loops touch one byte, at least one of them writing."""
+def _overlaps_itself(store: Footprint, loops: int) -> bool:
+    """Whether two rounds of the `loops` outermost loops write one byte."""
+    if store.at is None:
+        return True
+    owner = np.empty(store.high - store.low, np.int64)
+    written, rounds = store.bytes_of() - store.low, store.rounds(loops)
+    owner[written] = rounds
+    return bool((owner[written] != rounds).any())
+
+
+def _meets_earlier(first: Footprint, second: Footprint, loops: int) -> bool:
+    """Whether `second`, the later instruction of the body, touches a byte in an earlier round of the `loops` outermost
+    loops than `first`."""
     if first.at is None or second.at is None:
         return True
-    writer, other = (first, second) if first.is_store else (second, first)
-    low = min(writer.low, other.low)
-    owner = np.full(max(writer.high, other.high) - low, -1, np.int64)
-    written, rounds = writer.bytes_of() - low, writer.rounds(loops)
-    owner[written] = rounds
-    if (owner[written] != rounds).any():
-        return True  # two rounds write one byte
-    if first is second:
-        return False
-    met = owner[other.bytes_of() - low]
-    return bool(((met >= 0) & (met != other.rounds(loops))).any())
+    low = min(first.low, second.low)
+    latest = np.full(max(first.high, second.high) - low, -1, np.int64)
+    latest[first.bytes_of() - low] = first.rounds(loops)  # rounds go up, the last one stays
+    return bool((latest[second.bytes_of() - low] > second.rounds(loops)).any())
 
 
 def unordered(body: Body, prints: Sequence[Footprint]) -> Footprint | None:
@@ -206,7 +204,7 @@ def unordered(body: Body, prints: Sequence[Footprint]) -> Footprint | None:
                     continue
                 inside = [order[id(node)] for node in nodes_of(shared[-1].items)]
                 first, last = min(inside), max(inside)
-                meet = _rounds_meet(store, load, len(shared))
+                meet = _meets_earlier(load, store, len(shared))
             else:
                 meet = _share_bytes(store, load)
             if meet and not any(first < number < last for number in barriers):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -64,8 +64,8 @@ class Node:
     `writes` and `reads` are slots: numbers of register variables, masks included. `compute(*values of reads)` gives the
     values of `writes`; of a load it gets UB's elements first, of a store it gives (elements, active flags or None). Of
     an indexed access it gets (UB bytes, byte addresses) first and moves the elements itself. `mask` is the slot among
-    `reads` that decides which lanes a store writes, `lane_bytes` the size of those lanes. `counter` is a number per
-    round that `compute` gets in front.
+    `reads` that decides which lanes a store writes, or which lanes of its sources another instruction uses (-1: any),
+    `lane_bytes` the size of those lanes. `counter` is a number per round that `compute` gets in front.
     """
 
     name: str
@@ -125,6 +125,14 @@ class Body:
         if self.path != (*outer, loop):
             raise KernelError(f"{self.name}: loops must end in the order in which they began")
         self.path = outer
+
+
+def nodes_of(items: Sequence[Loop | Node]) -> Iterator[Node]:
+    for item in items:
+        if isinstance(item, Loop):
+            yield from nodes_of(item.items)
+        else:
+            yield item
 
 
 def body_of(call: str) -> Body:

@@ -30,6 +30,7 @@ from ascend_sim.asc.recorder import RECORDER, Run, outside_kernel
 from ascend_sim.asc.reg.engine import Engine
 from ascend_sim.asc.reg.footprint import conflicting_loops, footprints, regions_of, unordered
 from ascend_sim.asc.reg.liveness import carried_loops, check_registers
+from ascend_sim.asc.reg.needed import needed_bytes
 from ascend_sim.asc.reg.pointer import UbPointer
 from ascend_sim.asc.reg.record import work_of
 from ascend_sim.asc.reg.trace import Body
@@ -120,7 +121,8 @@ class VectorFunction:
             counter.settle()
         check_registers(body)
         prints = footprints(body, rec.ub_bytes)
-        late = unordered(body, prints)
+        needed = needed_bytes(body, prints)
+        late = unordered(body, needed)
         if late is not None and rec.launch is not None:
             rec.launch.warn(
                 f"{self.name}: LoadAlign at {late.node.place} reads what the same call stores, without LocalMemBar "
@@ -128,7 +130,7 @@ class VectorFunction:
             )
         run = None
         if rec.values:
-            serial = frozenset(carried_loops(body.items) | conflicting_loops(prints))
+            serial = frozenset(carried_loops(body.items) | conflicting_loops(needed))
             run = Engine(body.items, len(body.kinds), serial, rec.ub).run
         return Made(work_of(body), *regions_of(prints), run)
 
