@@ -77,6 +77,16 @@ class MemoryCounters:
     hbm_written_bytes: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How a launch was timed, as `Machine.run` was asked: state of L2 ("warm", "cold", "keep"), kind of launch, and
+    what was added to the prologue of every block."""
+
+    l2: str = "warm"
+    launch_kind: str = "back_to_back"
+    cold_start_us: float = 0.0
+
+
 @dataclass(slots=True)
 class Timeline:
     """One launch on one device. `duration_cycles` counts from the first block's begin to the last block's finish;
@@ -90,6 +100,7 @@ class Timeline:
     memory: MemoryCounters = field(default_factory=MemoryCounters)
     warnings: list[str] = field(default_factory=list)
     cold_start_us: float = 0.0
+    conditions: Conditions = field(default_factory=Conditions)
 
     def to_us(self, cycles: float) -> float:
         return cycles / self.clock_mhz

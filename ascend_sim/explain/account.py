@@ -9,15 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ascend_sim.explain.as_json import account_json
+from ascend_sim.explain.balance import Balance, balance_of
+from ascend_sim.explain.bound import Bound, Roofline, bound_of, roofline
 from ascend_sim.explain.columns import PIPE_NAMES, SCALAR, Block, Columns
+from ascend_sim.explain.findings import Finding, findings_of
+from ascend_sim.explain.fold import Stretch, fold, links_of
 from ascend_sim.explain.gaps import Gaps
+from ascend_sim.explain.path import Step, critical_path
 from ascend_sim.explain.queues import queue_gaps, settle
 from ascend_sim.explain.reasons import Reason
 from ascend_sim.explain.scalars import scalar_gaps
 from ascend_sim.explain.sums import Sum, add_up
+from ascend_sim.explain.totals import PipeTotal, total_of
+from ascend_sim.explain.whatif import SCENARIOS, Answer, ask, predict
 from ascend_sim.program import Instr, Program
 from ascend_sim.soc import Soc
 from ascend_sim.timeline import Timeline
@@ -117,6 +126,11 @@ class Account:
         return [self._block(block) for block in self.columns.blocks]
 
     @cached_property
+    def pipes(self) -> dict[str, PipeTotal]:
+        """Each pipe over all blocks."""
+        return {name: total_of(name, [block.pipes[name] for block in self.blocks]) for name in PIPE_NAMES}
+
+    @cached_property
     def sums(self) -> list[Sum]:
         """All gaps by pipe, reason and source lines, longest first."""
         gaps = [(block.columns.prices, [pipe.gaps for pipe in block.pipes.values()]) for block in self.blocks]
@@ -131,6 +145,53 @@ class Account:
     def aiv_cycles(self) -> int:
         """AIV time of all cores together."""
         return sum(line.finish - line.begin for line in self.timeline.cores)
+
+    @cached_property
+    def path(self) -> list[Step]:
+        """The critical path through the core that finishes last."""
+        return critical_path(self.columns)
+
+    @cached_property
+    def chain(self) -> list[Stretch]:
+        """The critical path as links, repeated stretches folded."""
+        return fold(links_of(self.path))
+
+    @cached_property
+    def bound(self) -> Bound:
+        """What limits the launch, by the parts of its critical path."""
+        return bound_of(self.path)
+
+    @cached_property
+    def roofline(self) -> Roofline:
+        """Rates of the launch beside the chip's."""
+        return roofline(self.columns)
+
+    @cached_property
+    def balance(self) -> Balance:
+        """How evenly the cores are loaded."""
+        return balance_of(self.timeline, self.soc)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What is worth saying in words, with hints, the largest share first."""
+        return findings_of(self)
+
+    @cached_property
+    def answers(self) -> list[Answer]:
+        """What if: the launch timed again under every scenario, the largest gain first."""
+        return sorted((self.what_if(key) for key in SCENARIOS), key=lambda answer: -answer.gain_us)
+
+    def what_if(self, key: str) -> Answer:
+        """The launch timed again under one of `SCENARIOS`."""
+        return ask(self.columns, SCENARIOS[key])
+
+    def predicted_us(self, key: str) -> float:
+        """The Task Duration that the account itself expects under a scenario, without asking the machine."""
+        return predict(self.columns, SCENARIOS[key])
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that the explanation says, as a dict ready for `json.dumps`."""
+        return account_json(self)
 
     def _block(self, block: Block) -> BlockAccount:
         line, costs = block.line, self.columns.costs

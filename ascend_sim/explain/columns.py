@@ -15,6 +15,7 @@ from ascend_sim.machine.layout import Layout, Layouts
 from ascend_sim.machine.memory import footprint
 from ascend_sim.program import Instr, Program
 from ascend_sim.soc import Soc
+from ascend_sim.soc.timing import MemoryTiming
 from ascend_sim.timeline import CoreTimeline, Stage, Timeline
 
 Ints = npt.NDArray[np.int64]
@@ -131,15 +132,11 @@ class Columns:
     def _transfers(self, line: CoreTimeline, prices: Prices, taken: Ints) -> tuple[Ints, Ints]:
         """`own` and `alone` of each transfer, which took `taken` cycles; 0 for other instructions."""
         memory, layout, addresses = self.timing.memory, prices.layout, line.program.gm_addresses
-        load, store = (int(r * UNIT) for r in (memory.port_load_bytes_per_cycle, memory.port_store_bytes_per_cycle))
-        fastest = max(load, store)
         hbm = int(memory.hbm_gbps_per_core * 1000 / self.soc.clock_mhz * UNIT)
         own, alone = np.zeros_like(taken), np.zeros_like(taken)
         at = np.flatnonzero(prices.kind == COPY)
-        for position, op, number in zip(at.tolist(), layout.transfers, layout.transfer_positions, strict=True):
-            moved = footprint(op, addresses[number], memory.piece_bytes).moved_bytes * UNIT
-            cycles = max(op.occupancy, -(-moved // (load if op.work.to_ub else store)))
-            own[position] = max(cycles, -(-2 * moved // fastest)) if op.work.atomic else cycles
+        pairs = zip(layout.transfers, map(addresses.__getitem__, layout.transfer_positions), strict=True)
+        own[at] = [own_cycles(memory, op, address) for op, address in pairs]
         own = np.minimum(own, taken)
         from_hbm = at[np.asarray(line.stage, np.int8)[at] == Stage.HBM]
         asked = np.asarray(line.hbm_bytes, np.int64)[from_hbm] * UNIT
@@ -180,3 +177,12 @@ class Columns:
             working=np.isin(kind, (VECTOR, COPY, SCALAR_ACCESS)),
             queues=tuple(np.flatnonzero(queue == number) for number in range(SCALAR)),
         )
+
+
+def own_cycles(memory: MemoryTiming, op: Op, address: int) -> int:
+    """What the transfer `op` at GM byte `address` takes alone, with its data in L2: port, rows, and for an atomic store
+    the reading of what it adds to."""
+    load, store = (int(rate * UNIT) for rate in (memory.port_load_bytes_per_cycle, memory.port_store_bytes_per_cycle))
+    moved = footprint(op, address, memory.piece_bytes).moved_bytes * UNIT
+    cycles = max(op.occupancy, -(-moved // (load if op.work.to_ub else store)))
+    return max(cycles, -(-2 * moved // max(load, store))) if op.work.atomic else cycles

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ascend_sim.explain.columns import SCALAR, Block, Bools, Ints
+from ascend_sim.explain.columns import Block, Bools, Ints
 from ascend_sim.explain.gaps import Gaps, Piece, joined, split
 from ascend_sim.explain.reasons import Reason
 from ascend_sim.machine.costs import BARRIER, COPY, VECTOR, WAIT
@@ -48,7 +48,7 @@ def queue_gaps(block: Block, queue: int, settled: Settled, stalls: Gaps) -> Gaps
     waits, masks = _waits(block, at, settled)
     by_dispatch = np.asarray(waits.reason) == Reason.DISPATCH
     pieces += [waits.where(~by_dispatch), *split(waits.where(by_dispatch), stalls)]
-    pieces += [masks, _done(block, at, settled.queues[queue])]
+    pieces += [masks, _done(block, at, settled, queue)]
     return joined(pieces, block.line.finish)
 
 
@@ -69,11 +69,12 @@ def _start(block: Block, at: Ints) -> list[Piece]:
     ]
 
 
-def _done(block: Block, at: Ints, behind: tuple[Ints, Ints]) -> Piece:
+def _done(block: Block, at: Ints, settled: Settled, queue: int) -> Piece:
     """After the last instruction of the pipe: the block still waits for the one that ends last."""
+    behind = settled.queues[queue]
     free = int(block.free[at[-1]]) if len(at) else block.line.begin
     until = int(behind[0][-1]) if len(at) else block.line.begin
-    busy = int(np.argmax(block.end)) if len(block.end) else -1
+    busy = last_of(block, settled)
     return _one(free, block.line.finish, Reason.DONE, -1, busy, until)
 
 
@@ -109,6 +110,25 @@ def flag_workers(block: Block, settled: Settled, setter: Ints) -> Ints:
     return np.where(worker >= 0, worker, setter)
 
 
+def last_of(block: Block, settled: Settled) -> int:
+    """The work that ends last in the block, -1 if it has no instructions."""
+    if not len(block.end):
+        return -1
+    return int(worker_behind(block, settled, np.array([np.argmax(block.end)]))[0])
+
+
+def worker_behind(block: Block, settled: Settled, at: Ints) -> Ints:
+    """For flags and barriers at the positions `at` the work that they stand for; other positions as they are."""
+    kind, found = block.prices.kind, at.copy()
+    for _ in range(2):  # a WaitFlag stands for the work behind its SetFlag, a SetFlag for that in front of it
+        waits = np.flatnonzero((found >= 0) & (kind[found] == WAIT))
+        found[waits] = flag_workers(block, settled, block.prices.setter[found[waits]])
+        flags = np.flatnonzero((found >= 0) & ~block.prices.working[found])
+        last = settled.last[found[flags]]
+        found[flags] = np.where(last >= 0, last, found[flags])
+    return found
+
+
 def _own(block: Block, at: Ints, settled: Settled) -> list[Piece]:
     """Gaps in and around the instructions themselves."""
     prices, end = block.prices, block.end
@@ -134,6 +154,3 @@ _SHARED = np.array([Reason.PORT, Reason.PORT, Reason.L2, Reason.HBM, Reason.PORT
 
 def _kinds(kind: Ints) -> tuple[Bools, Bools, Bools]:
     return kind == VECTOR, kind == COPY, (kind != VECTOR) & (kind != COPY)
-
-
-__all__ = ["SCALAR", "Settled", "flag_workers", "queue_gaps", "settle"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ascend_sim.explain.columns import Block, Ints
 from ascend_sim.explain.gaps import Gaps, Piece, joined
-from ascend_sim.explain.queues import Settled, flag_workers
+from ascend_sim.explain.queues import Settled, flag_workers, last_of, worker_behind
 from ascend_sim.explain.reasons import Reason
 from ascend_sim.machine.costs import BARRIER_ALL, LAST_QUEUED, SCALAR_ACCESS, SCALAR_WAIT, SYNC_ALL
 
@@ -20,9 +20,9 @@ def scalar_gaps(block: Block, settled: Settled, trailing_cycles: int, epilogue_c
         _span(block.code - line.late_cycles, block.code, Reason.COLD_START, -1, line.begin),
         *_queued(block, begun),
         *_flags(block, settled, begun),
-        *_drains(block, begun),
+        *_drains(block, settled, begun),
         *_accesses(block, before),
-        _end(block, trailing_cycles, epilogue_cycles),
+        _end(block, settled, trailing_cycles, epilogue_cycles),
     ]
     return joined(pieces, line.finish)
 
@@ -48,13 +48,14 @@ def _flags(block: Block, settled: Settled, begun: Ints) -> list[Piece]:
     return [_stall(block, at, begun[at], block.after_scalar[at], Reason.FLAG, workers)]
 
 
-def _drains(block: Block, begun: Ints) -> list[Piece]:
+def _drains(block: Block, settled: Settled, begun: Ints) -> list[Piece]:
     """PIPE_ALL and SyncAll wait for all pipes, SyncAll then for the other cores."""
     kind = block.prices.kind
     at = np.flatnonzero((kind == BARRIER_ALL) | (kind == SYNC_ALL))
     if not len(at):
         return []
     until, cause = drained(block, at)
+    cause = worker_behind(block, settled, cause)
     until = np.maximum(until, begun[at])
     syncs = kind[at] == SYNC_ALL
     both = at[syncs]
@@ -99,8 +100,8 @@ def _accesses(block: Block, before: Ints) -> list[Piece]:
     ]
 
 
-def _end(block: Block, trailing_cycles: int, epilogue_cycles: int) -> Piece:
+def _end(block: Block, settled: Settled, trailing_cycles: int, epilogue_cycles: int) -> Piece:
     """The scalar unit is through and waits for the last instruction to end."""
     through = (int(block.after_scalar[-1]) if len(block.after_scalar) else block.code) + trailing_cycles
-    busy = int(np.argmax(block.end)) if len(block.end) else -1
-    return _span(through, block.line.finish - epilogue_cycles, Reason.DONE, busy, block.line.begin)
+    ended = block.line.finish - epilogue_cycles
+    return _span(through, ended, Reason.DONE, last_of(block, settled), block.line.begin)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ascend_sim.machine.banks import BankModel
-from ascend_sim.machine.costs import SCALAR_ACCESS, VECTOR, CostModel, Op
+from ascend_sim.machine.costs import COPY, SCALAR_ACCESS, VECTOR, CostModel, Op
 from ascend_sim.machine.ubports import Turn, UbLayout
 from ascend_sim.machine.vf import VfTimer
 from ascend_sim.program import Access, Instr
@@ -32,12 +32,14 @@ class _BanklessLayout(UbLayout):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How a cost model differs from the chip's: `banks` false leaves bank conflicts out, `vector_speed` and
-    `scalar_speed` divide the cycles of the unit (infinity: none are left)."""
+    """How a cost model differs from the chip's: `banks` false leaves bank conflicts out, the speeds divide the cycles
+    of a unit (infinity: none are left); of transfers that is the time for rows alone."""
 
     banks: bool = True
     vector_speed: float = 1.0
     scalar_speed: float = 1.0
+    load_speed: float = 1.0
+    store_speed: float = 1.0
 
 
 class ChangedCosts(CostModel):
@@ -76,6 +78,8 @@ class ChangedCosts(CostModel):
             op.occupancy = faster(op.occupancy, change.vector_speed)
             op.lead = faster(op.lead, change.vector_speed)
             op.tail = faster(op.tail, change.vector_speed)
+        if op.kind == COPY:
+            op.occupancy = faster(op.occupancy, change.load_speed if op.work.to_ub else change.store_speed)
 
     def _issue(self, op: Op) -> int:
         """Cycles of the issue alone."""

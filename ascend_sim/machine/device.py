@@ -23,7 +23,7 @@ from ascend_sim.machine.leftovers import leftover_flags
 from ascend_sim.machine.memory import Memory
 from ascend_sim.program import CoreProgram, Program, SyncWork
 from ascend_sim.soc.models import Soc
-from ascend_sim.timeline import CoreTimeline, Timeline
+from ascend_sim.timeline import Conditions, CoreTimeline, Timeline
 
 L2State = Literal["warm", "cold", "keep"]
 LaunchKind = Literal["back_to_back", "few_launches", "in_situ"]
@@ -67,7 +67,9 @@ class Machine:
         with _no_garbage_collection():
             try:
                 launch = _Launch(self.soc, self._costs, self.l2, program, launch_kind, cold_start_us)
-                return launch.run(l2)
+                timeline = launch.run(l2)
+                timeline.conditions = Conditions(l2, launch_kind, cold_start_us)
+                return timeline
             finally:
                 self._costs.forget()
 
