@@ -13,6 +13,8 @@ from ascend_sim.frontends import pypto
 from ascend_sim.frontends.pypto.errors import LoweringError
 from ascend_sim.host.device import Device
 
+from .ordering import disorder
+
 FP32 = pypto.DT_FP32
 SIZE = 64
 Body = Callable[[Any, Any], None]
@@ -187,8 +189,9 @@ def test_statements_take_effect_in_order(body: Body) -> None:
     blocks = kernel.lowered(*arrays()).block_dim
     for order in (None, list(range(blocks))[::-1]):
         found = arrays()
-        with Device(timing=False, block_order=order):
+        with Device(timing=False, block_order=order) as device:
             kernel(*found)
+        assert not disorder(device.launches[-1].program)
         for name, actual, right in zip("ab", found, expected, strict=True):
             assert np.array_equal(actual, right), f"{name}, blocks in {'order' if order is None else 'turned order'}"
 

@@ -12,6 +12,8 @@ import pytest
 from ascend_sim.frontends import pypto
 from ascend_sim.host.device import Device
 
+from .ordering import disorder
+
 FP32, FP16, BF16, INT32 = pypto.DT_FP32, pypto.DT_FP16, pypto.DT_BF16, pypto.DT_INT32
 INT8 = pypto.DataType.DT_INT8
 DYN = pypto.DYNAMIC
@@ -23,9 +25,16 @@ def normal(seed: int, *shape: int) -> Any:
     return RNG(seed).standard_normal(shape).astype(np.float32)
 
 
+MOST_ORDERED = 1000  # instructions of a program whose accesses are all compared
+
+
 def run(kernel: Any, *arrays: Any) -> None:
-    with Device(timing=False):
+    """One launch, with all its accesses ordered."""
+    with Device(timing=False) as device:
         kernel(*arrays)
+    (launch,) = device.launches
+    if launch.program.instructions <= MOST_ORDERED:
+        assert not disorder(launch.program)
 
 
 def rotate_half(x: Any) -> Any:

@@ -11,6 +11,8 @@ import pytest
 from ascend_sim.frontends import pypto
 from ascend_sim.host.device import Device
 
+from .ordering import disorder
+
 DTYPES = {"float16": pypto.DT_FP16, "float32": pypto.DT_FP32, "bfloat16": pypto.DT_BF16}
 
 
@@ -213,8 +215,10 @@ def run_random(seed: int) -> None:
             pypto.assemble(compute(OnTensors, *parts), at, out)
 
     out = np.full_like(x, 7)
-    with Device(timing=False):
+    with Device(timing=False) as device:
         kernel(x, y, out)
+    (launch,) = device.launches
+    assert not disorder(launch.program)
     with np.errstate(all="ignore"):
         expected = compute(OnArrays, x, y)
     assert np.array_equal(out.astype(np.float32), expected.astype(np.float32), equal_nan=True), (

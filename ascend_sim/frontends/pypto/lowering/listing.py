@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ascend_sim import asc
 from ascend_sim.asc.params import Params
-from ascend_sim.frontends.pypto.graph import Node, Store
+from ascend_sim.frontends.pypto.graph import Store
 from ascend_sim.frontends.pypto.lowering.memory import Region
 from ascend_sim.frontends.pypto.lowering.plan import Plan, Step
 from ascend_sim.frontends.pypto.lowering.run import CoreRun, TileRun
@@ -17,7 +17,8 @@ from ascend_sim.frontends.pypto.places import Site
 if TYPE_CHECKING:
     from ascend_sim.frontends.pypto.lowering.lowered import Lowered, StageWork
 
-_PIPES = {"load": "MTE2", "store": "MTE3", "compute": "V"}
+_ON_SCALAR = ("set_value", "set_saturation_flag")
+_TABLE = "offsets"  # what the table of a transpose is called
 _MOST_ALIKE = 3  # calls of a step that are listed before "and n more like it"
 _REGIONS = {Region.KEPT: "kept", Region.IN: "loads", Region.OUT: "results", Region.REST: "rest"}
 
@@ -69,6 +70,9 @@ def _map(work: StageWork, plan: Plan) -> Iterator[str]:
         inside = f" in {plan.buffers.nodes[plan.hosts[number][0]].name}" if number in plan.hosts else ""
         text = f"{node.name} {sizes} {node.dtype.name}, {plan.nbytes(number):,} B{inside}"
         rows.append((frames[0] + place.offset, f"  {at:>16}  {_REGIONS[place.region]:<8} {text}"))
+    for table, offset in zip(plan.tables, memory.tables, strict=True):
+        start = work.memory.frames[Region.KEPT][0] + offset
+        rows.append((start, f"  {start:>16}  {'kept':<8} {_TABLE} of {table.entries:,} elements, {table.nbytes:,} B"))
     yield from (text for _, text in sorted(rows))
 
 
@@ -107,11 +111,15 @@ class _Printer(CoreRun):
         if function in (asc.set_flag, asc.wait_flag):
             event = asc.HardEvent(arguments[0])
             pipe = (event.source if function is asc.set_flag else event.destination).name.removeprefix("PIPE_")
+        elif function.__name__ in _ON_SCALAR:
+            pipe = "S"
         elif isinstance(purpose, int):
             pipe = "MTE2"
         elif isinstance(purpose, Store):
             pipe = "MTE3"
-        texts = [self._text(argument, purpose, place) for place, argument in enumerate(arguments)]
+        owner = getattr(function, "__self__", None)  # of set_value, which is a tensor's method
+        shown = (owner, *arguments) if isinstance(owner, asc.LocalTensor) else arguments
+        texts = [self._text(argument, purpose, place) for place, argument in enumerate(shown)]
         self.texts.append(f"  {pipe:<5}{_name(function):<16}{', '.join(texts):<70} {site}")
 
     def _close(self) -> None:
@@ -140,7 +148,11 @@ class _Printer(CoreRun):
         for number in numbers:
             start = run.emitter.address(number, (0, 0))
             if start <= tensor.addr < start + run.emitter.mine.places[number].nbytes:
-                return _with_offset(plan.buffers.nodes[number], tensor.addr - start)
+                return _with_offset(plan.buffers.nodes[number].name, tensor.addr - start)
+        tables = [start + self.memory.frames[Region.KEPT][0] for start in run.emitter.mine.tables]
+        for table, start in zip(plan.tables, tables, strict=True):
+            if start <= tensor.addr < start + table.nbytes:
+                return _with_offset(_TABLE, tensor.addr - start)
         return f"scratch@{tensor.addr}"
 
 
@@ -154,8 +166,8 @@ class _Global:
         return f"{self.name}[{element}:]" if element else self.name
 
 
-def _with_offset(node: Node, offset: int) -> str:
-    return f"{node.name}+{offset} B" if offset else node.name
+def _with_offset(name: str, offset: int) -> str:
+    return f"{name}+{offset} B" if offset else name
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -228,10 +228,16 @@ def _may_cut(group: Component, cut: tuple[int, ...], axis: int, env: Env) -> boo
                 return False
             continue
         again = [other.box for other in needs[1] if other.node is need.node]
-        common = sum(volume(part) for box in again if (part := overlap(need.box, box)))
+        common = sum(_work(need.node, part) for box in again if (part := overlap(need.box, box)))
         shared += common
-        own += volume(need.box) - common
+        own += _work(need.node, need.box) - common
     return shared <= own or own == shared == 0
+
+
+def _work(node: Node, box: Box) -> int:
+    """Elements that computing a box takes: of a reduction those that it reads."""
+    axis = node.attrs.get("axis")
+    return volume(box) * (1 if axis is None else node.inputs[0].shape[axis])
 
 
 def _misaligned(node: Node) -> set[int]:
