@@ -10,9 +10,10 @@ SHAPE = ((40, 256, 128), "float16")
 
 def line(rows: int, unroll: int) -> str:
     """One tile: rows of 128 elements, bodies worked on together."""
-    attrs = {"kernel": "skeleton", "tile": [1, rows, 128], "unroll": [unroll]}
     try:
-        result = ascend_sim.run("pypto_rope", SHAPE, SHAPE, SHAPE, values=False, **attrs)
+        result = ascend_sim.run(
+            "pypto_rope", *[SHAPE] * 3, kernel="skeleton", tile=[1, rows, 128], unroll=[unroll], values=False
+        )
     except AscendSimError as refusal:
         return str(refusal).splitlines()[0].split(";")[-1].split(".")[0].strip()
     used = sum(buffer.nbytes * buffer.count for buffer in result.tiling.buffers)
