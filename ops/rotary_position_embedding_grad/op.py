@@ -31,7 +31,7 @@ ASCEND950 = Support(
         "B1SD, 1SND; TND with T1D, 1ND and 11D",
         "D at most 1024; mode quarter takes multiples of 4; dims may be 0",
     ),
-    kernel=None,
+    kernel="kernel_arch35",
     golden="golden_arch35",
 )
 

@@ -244,11 +244,13 @@ MUTANTS: dict[str, tuple[Any, str, Any]] = {
     "add for mul": (reg, "mul", lambda _, *operands: reg.add(*operands)),
     "even for odd": (reg, "de_interleave", _swap_two),
     "woven the other way": (reg, "interleave", _swap_two),
+    "plus one for minus one": (reg, "duplicate", lambda call, dst, src, mask: call(dst, -src, mask)),
     "truncated": (reg, "cast", _truncate),
     "one lane less": (reg, "Counter", lambda call, count: call(max(count - 1, 0))),
     "rows too close": (asc, "DataCopyExtParams", lambda call, n, size, a, b: call(n, size, max(a - 2, 0), b)),
     "bytes missing": (asc, "DataCopyExtParams", lambda call, n, size, a, b: call(n, size - 2, a, b)),
     "every head the first": (asc, "set_loop_mode_para", _same_head),
+    "no synchronisation": (asc, "sync_all", lambda call: None),
 }
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from ascend_sim.oplib.inplace_partial_rotary_mul_grad.golden import golden, gradient
 from ascend_sim.oplib.shared.rope_arch35 import rotate_back
+from helpers.formulas import forward
 
 Array = npt.NDArray[Any]
 MODES = {"half": 0, "interleave": 1, "quarter": 2, "interleave-half": 3}
@@ -18,22 +19,6 @@ FORMS = {
     "BSND": (2, 3, 5), "111D": (1, 1, 1), "1SND": (1, 3, 5), "B1ND": (2, 1, 5), "BS1D": (2, 3, 1), "11ND": (1, 1, 5),
     "B11D": (2, 1, 1), "1S1D": (1, 3, 1),
 }  # fmt: skip
-
-
-def forward(x: Any, cos: Any, sin: Any, mode: int, cat: Any, stack: Any) -> Any:
-    """x * cos + rot(x) * sin as the operator's page writes it; `cat` and `stack` join lists along the last axis."""
-    if mode == 0:
-        half = x.shape[-1] // 2
-        return x * cos + cat([-x[..., half:], x[..., :half]]) * sin
-    if mode == 1:
-        woven = stack([-x[..., 1::2], x[..., 0::2]])
-        return x * cos + woven.reshape(x.shape) * sin
-    if mode == 2:
-        q = x.shape[-1] // 4
-        parts = [x[..., k * q : (k + 1) * q] for k in range(4)]
-        return x * cos + cat([-parts[1], parts[0], -parts[3], parts[2]]) * sin
-    evens, odds = x[..., 0::2], x[..., 1::2]
-    return cat([evens, odds]) * cos + cat([-odds, evens]) * sin
 
 
 def jacobian(cos: Array, sin: Array, mode: int) -> Array:
