@@ -187,17 +187,13 @@ def _meets_earlier(first: Footprint, second: Footprint, loops: int) -> bool:
 
 def unordered(body: Body, prints: Sequence[Footprint]) -> Footprint | None:
     """A load of bytes that an earlier store of the same call writes, with no memory barrier between them; None if all
-    are ordered. Loads into a register that the store reads wait for it anyway, and what a load reads behind its tensor
-    is for lanes that no mask lets through."""
+    are ordered. Loads into a register that the store reads wait for it anyway."""
     order = {id(node): number for number, node in enumerate(nodes_of(body.items))}
     barriers = [number for number, node in enumerate(nodes_of(body.items)) if node.unit is VfUnit.BARRIER]
     stores = [footprint for footprint in prints if footprint.is_store]
-    for whole in prints:
-        if whole.is_store:
-            continue
-        load = _inside_its_tensor(whole)
+    for load in prints:
         for store in stores:
-            if store.high <= load.low or load.high <= store.low:
+            if load.is_store or store.high <= load.low or load.high <= store.low:
                 continue
             if set(load.node.writes) & set(store.node.reads):
                 continue
@@ -214,16 +210,6 @@ def unordered(body: Body, prints: Sequence[Footprint]) -> Footprint | None:
             if meet and not any(first < number < last for number in barriers):
                 return load
     return None
-
-
-def _inside_its_tensor(load: Footprint) -> Footprint:
-    """Without the bytes behind the end of the tensor that it reads."""
-    access = load.node.access
-    assert access is not None
-    end = access.tensor.addr + access.tensor.size * access.tensor.dtype.itemsize
-    if load.at is None or load.high <= end:
-        return load
-    return Footprint(load.node, load.low, max(end, load.low), load.at, load.at < end)
 
 
 def _share_bytes(first: Footprint, second: Footprint) -> bool:

@@ -68,7 +68,6 @@ class TestNpuRotaryMul:
         assert r1.grad.dtype is torch.float32
         assert torch.allclose(r1.grad, x.float().sum((0, 2), keepdim=True), rtol=2e-3, atol=2e-2)
 
-    @waits_for_kernels("ascend950", "rotary_position_embedding", "rotary_position_embedding_grad")
     @pytest.mark.parametrize("mode", ["half", "interleave", "quarter", "interleave-half"])
     def test_the_950_has_all_modes(self, mode: str) -> None:
         def formula(x: Any, cos: Any, sin: Any) -> Any:

@@ -61,6 +61,13 @@ WHOLE_LENGTHS = {  # of whole lines: parts of a full register, of less and of mo
     "quarter": (4, 72, 256, 280),
     "interleave-half": (2, 64, 70, 128, 190),
 }
+
+
+def whole_lengths(mode: str, dtype: str) -> tuple[int, ...]:
+    """Lengths to try: all of them, and for bfloat16, which takes float16's way, the last one."""
+    return WHOLE_LENGTHS[mode][-1:] if dtype == "bf16" else WHOLE_LENGTHS[mode]
+
+
 WHOLE_CUTS = (
     Cut("A", (3, 5, 2), 4, 8000, ("lines",)),
     Cut("B", (3, 5, 2), 2, 8000, ("lines",)),

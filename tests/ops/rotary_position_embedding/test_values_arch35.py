@@ -9,7 +9,6 @@ from helpers.runs_arch35 import (
     MUTANTS,
     SHAPES,
     WHOLE_CUTS,
-    WHOLE_LENGTHS,
     Cut,
     SpyPipe,
     WholeLines,
@@ -17,6 +16,7 @@ from helpers.runs_arch35 import (
     mutate,
     same_numbers,
     specials,
+    whole_lengths,
 )
 
 from ascend_sim.host.registry import operator_named
@@ -30,7 +30,7 @@ BENCHES = {name: WholeLines(OP, mode) for name, mode in MODES.items()}
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(("mode", "layout"), [(mode, layout) for mode in MODES for layout in TEMPLATES])
 def test_kernel_equals_golden_for_every_tail(mode: str, layout: str, dtype: str) -> None:
-    for length in WHOLE_LENGTHS[mode]:
+    for length in whole_lengths(mode, dtype):
         inputs = BENCHES[mode].inputs(layout, FLOATS[dtype], length)
         tiling = BENCHES[mode].agrees(inputs, cores=2, ub_bytes=65_536)
         assert (tiling.path, tiling.block_dim) == (layout, 2)

@@ -11,7 +11,6 @@ from helpers.runs_arch35 import (
     FLOATS,
     SHAPES,
     WHOLE_CUTS,
-    WHOLE_LENGTHS,
     Cut,
     SpyPipe,
     WholeLines,
@@ -19,6 +18,7 @@ from helpers.runs_arch35 import (
     mutate,
     same_numbers,
     specials,
+    whole_lengths,
 )
 
 import ascend_sim
@@ -36,7 +36,7 @@ EVERY = [(mode, layout) for mode in MODES for layout in TEMPLATES]
 @pytest.mark.parametrize(("mode", "layout"), EVERY)
 def test_kernels_equal_golden_for_every_tail(mode: str, layout: str, dtype: str) -> None:
     """dx, dcos and dsin."""
-    for length in WHOLE_LENGTHS[mode]:
+    for length in whole_lengths(mode, dtype):
         inputs = WITH_X[mode].inputs(layout, FLOATS[dtype], length)
         tiling = WITH_X[mode].agrees(inputs, cores=2, ub_bytes=65_536)
         assert (tiling.path, tiling.block_dim, tiling.data["dCosFlag"]) == (layout, 2, 1)
@@ -102,7 +102,7 @@ def test_an_empty_dy(nothing: tuple[int, ...], with_x: bool) -> None:
     dy = np.ones((*nothing, 64), np.float16)
     inputs = {"dy": dy, "cos": cos, "sin": cos} | ({"x": dy} if with_x else {})
     result = ascend_sim.run(OP.name, soc="ascend950", mode=2, **inputs)
-    assert result.values["exact"]
+    assert result.values.exact
     assert result.tiling is not None
     assert result.tiling.data["isEmptyDy"] == 1
     assert result.duration_us > 0
@@ -112,7 +112,7 @@ def test_an_empty_dy(nothing: tuple[int, ...], with_x: bool) -> None:
 BOTH = ["sub for add", "add for mul", "truncated", "one lane less"]
 PARTS = [*BOTH, "add for sub", "bytes missing"]
 CHANGES = {
-    "half": {"dx": PARTS, "dsin": ["plus one for minus one", "no synchronisation"]},
+    "half": {"dx": PARTS, "dsin": ["plus one for minus one"]},
     "interleave": {
         "dx": [*BOTH, "no negation", "even for odd", "woven the other way"],
         "dsin": ["plus one for minus one", "even for odd", "woven the other way"],
@@ -120,16 +120,26 @@ CHANGES = {
     "quarter": {"dx": PARTS, "dsin": ["plus one for minus one"]},
     "interleave-half": {
         "dx": [*PARTS, "woven the other way"],
-        "dcos": ["even for odd", "no synchronisation"],
-        "dsin": ["plus one for minus one", "even for odd", "no synchronisation"],
+        "dcos": ["even for odd"],
+        "dsin": ["plus one for minus one", "even for odd"],
     },
 }
 
 
-@pytest.mark.parametrize("layout", ["A", "BAB"])
 @pytest.mark.parametrize(
-    ("mode", "output", "mutant"),
-    [(mode, output, name) for mode, found in CHANGES.items() for output, names in found.items() for name in names],
+    ("mode", "output", "mutant", "layout"),
+    [
+        *(
+            (mode, output, name, layout)
+            for mode, found in CHANGES.items()
+            for output, names in found.items()
+            for name in names
+            for layout in ("A", "BAB")
+        ),
+        ("half", "dsin", "no synchronisation", "BAB"),  # in A a core reads nothing but what it has written
+        ("interleave-half", "dcos", "no synchronisation", "BAB"),
+        ("interleave-half", "dsin", "no synchronisation", "BAB"),
+    ],
 )
 def test_one_changed_instruction_gives_wrong_values(
     mode: str, output: str, mutant: str, layout: str, monkeypatch: pytest.MonkeyPatch
@@ -146,7 +156,7 @@ def test_one_changed_instruction_gives_wrong_values(
 @pytest.mark.parametrize("layout", ["A", "AB", "BAB"])
 @pytest.mark.parametrize("mode", MODES)
 def test_against_torch_autograd_in_float64(mode: str, layout: str, dtype: str) -> None:
-    """Within a rounding to the dtype, one of float32 per operation, and what is too small for a 16-bit dtype."""
+    """Within a rounding to the dtype, float32's in the sums, and float16's subnormals, which are zeros."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'ascend-sim[torch]'")
     inputs = WITH_X[mode].inputs(layout, FLOATS[dtype], 72)
     x, cos, sin = (torch.tensor(inputs[name].astype(np.float64), requires_grad=True) for name in ("x", "cos", "sin"))
@@ -164,4 +174,5 @@ def test_against_torch_autograd_in_float64(mode: str, layout: str, dtype: str) -
     for name, leaf in (("dx", x), ("dcos", cos), ("dsin", sin)):
         exact = leaf.grad.numpy()
         error = np.abs(outputs[name].astype(np.float64) - exact)
-        assert (error <= rounding * np.abs(exact) + 40 * 2.0**-24 * 10 + 2.0**-24).all(), name
+        slack = (2.0**-18 if name == "dx" else 2.0**-15) + (2.0**-14 if dtype == "fp16" else 0)
+        assert (error <= rounding * np.abs(exact) + slack).all(), name
