@@ -14,8 +14,7 @@ from pydantic import Field, ValidationError
 from ascend_sim.errors import ConfigError
 from ascend_sim.resources import directory
 from ascend_sim.soc.base import Section
-
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is some ten times faster
+from ascend_sim.soc.parse import parse
 
 
 class Product(Section):
@@ -78,8 +77,7 @@ def read(path: Path) -> Any:
 
 @lru_cache(maxsize=32)
 def _parse(path: Path, _mtime_ns: int) -> Any:
-    with path.open(encoding="utf-8") as file:
-        return yaml.load(file, Loader=_Loader)
+    return parse(path.read_bytes())
 
 
 def _checked(model: type[_File], path: Path) -> _File:

@@ -60,51 +60,63 @@ class Leaf(NamedTuple):
 Leaves: TypeAlias = dict[str, Leaf]
 
 
+class _About(NamedTuple):
+    """What holds at a place of `file`."""
+
+    file: str
+    source: str = ""
+    grade: str = ""
+    note: str = ""
+    unit: str = ""
+
+
 def flatten(tree: object, file: str) -> Leaves:
     """All leaves of a parsed tree by dotted path; raises `ConfigError` for a grade that does not exist."""
     leaves: Leaves = {}
-    _walk(tree, Leaf((), MISSING, file), leaves)
+    _walk(tree, (), "", _About(file), leaves)
     return leaves
 
 
-def _walk(node: object, above: Leaf, into: Leaves) -> None:
-    """Put the leaves of `node` into `into`; `above` is where the node stands and what holds there."""
+def _walk(node: object, keys: tuple[Any, ...], path: str, above: _About, into: Leaves) -> None:
+    """Put the leaves of `node` at `keys` into `into`; `above` is what holds there."""
     if not isinstance(node, dict):
-        into[above.path] = above._replace(value=_frozen(node))
+        into[path] = Leaf(keys, _frozen(node), *above)
         return
-    here = _about(node, above) if _ABOUT & node.keys() else above
+    here = above if _ABOUT.isdisjoint(node) else _about(node, path, above)
     if "value" in node:
-        _check_value(node, here)
-        into[here.path] = here._replace(value=_frozen(node["value"]))
+        _check_value(node, here.file, path)
+        into[path] = Leaf(keys, _frozen(node["value"]), *here)
         return
-    children = [item for item in node.items() if item[0] not in _ABOUT]
-    if not children:
-        into[here.path] = here
-    for key, child in children:
-        _walk(child, here._replace(keys=(*here.keys, key)), into)
+    bare = True
+    for key, child in node.items():
+        if key not in _ABOUT:
+            bare = False
+            _walk(child, (*keys, key), f"{path}.{key}" if keys else str(key), here, into)
+    if bare:
+        into[path] = Leaf(keys, MISSING, *here)
 
 
-def _about(node: Mapping[Any, Any], above: Leaf) -> Leaf:
+def _about(node: Mapping[Any, Any], path: str, above: _About) -> _About:
     """`above` with what `node` says about itself and all below it."""
-    said: dict[str, Any] = {key: _text(node[key], key, above) for key in _ABOUT & node.keys()}
+    said = {key: _text(node[key], f"{above.file}: {path}: {key}") for key in _ABOUT if key in node}
     here = above._replace(**said)
     if here.grade and here.grade not in FILE_GRADES:
-        raise ConfigError(f"{here.file}: {here.path}: grade {here.grade!r}; allowed: {', '.join(FILE_GRADES)}")
+        raise ConfigError(f"{here.file}: {path}: grade {here.grade!r}; allowed: {', '.join(FILE_GRADES)}")
     return here
 
 
-def _check_value(node: Mapping[Any, Any], here: Leaf) -> None:
+def _check_value(node: Mapping[Any, Any], file: str, path: str) -> None:
     extra = [str(key) for key in node if key != "value" and key not in _ABOUT]
     if extra or isinstance(node["value"], dict):
         raise ConfigError(
-            f"{here.file}: {here.path}: beside a plain `value` only source, grade, note, unit may stand"
+            f"{file}: {path}: beside a plain `value` only source, grade, note, unit may stand"
             + (f", not {', '.join(extra)}" if extra else "")
         )
 
 
-def _text(value: object, key: str, at: Leaf) -> str:
+def _text(value: object, where: str) -> str:
     if not isinstance(value, str):
-        raise ConfigError(f"{at.file}: {at.path}: {key} must be text, got {value!r}")
+        raise ConfigError(f"{where} must be text, got {value!r}")
     return " ".join(value.split())
 
 
