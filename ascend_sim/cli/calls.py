@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ascend_sim.cli.inputs import read_inputs
 from ascend_sim.cli.options import key_values
 from ascend_sim.errors import InputError
-from ascend_sim.host.device import L2State
 from ascend_sim.host.operator import Operator
-from ascend_sim.machine import LaunchKind
 from ascend_sim.soc import Soc, load
+
+if TYPE_CHECKING:  # `tiling` needs neither
+    from ascend_sim.host.device import L2State
+    from ascend_sim.machine import LaunchKind
 
 
 def read_chip(soc: str, sets: list[str] | None) -> Soc:

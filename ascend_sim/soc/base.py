@@ -11,7 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 class Section(BaseModel):
     """A group of chip parameters. Values are checked strictly, unknown names are refused, nothing changes later."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, defer_build=True
+    )
 
 
 _SIZE = re.compile(r"(\d+)\s*(KiB|MiB|GiB)")

@@ -15,6 +15,7 @@ from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.tensors import GlobalTensor, LocalTensor, TPosition
 from ascend_sim.isa.dtypes import float16
 from ascend_sim.program import CoreProgram
+from tests.speed.yardstick import reference_seconds
 
 COPIES = 20_000
 RATE = 500_000  # copies a second, recorded without values
@@ -25,9 +26,9 @@ Issue = Callable[[LocalTensor, GlobalTensor], None]
 
 
 def best_seconds(issue: Issue, values: bool) -> float:
-    """Processor time of COPIES copies, the best of ten tries."""
-    found = []
-    for _ in range(10):
+    """Processor time of COPIES copies."""
+
+    def once() -> float:
         RECORDER.clear()
         RECORDER.arch, RECORDER.values, RECORDER.ub_bytes = "2201", values, UB_BYTES
         RECORDER.ub = np.zeros(UB_BYTES, np.uint8) if values else None
@@ -41,11 +42,12 @@ def best_seconds(issue: Issue, values: bool) -> float:
         try:
             start = time.process_time()
             issue(target, source)
-            found.append(time.process_time() - start)
+            return time.process_time() - start
         finally:
             gc.enable()
             RECORDER.clear()
-    return min(found)
+
+    return reference_seconds(once, tries=8)
 
 
 def by_count(target: LocalTensor, source: GlobalTensor) -> None:
