@@ -25,7 +25,7 @@ _WAITS_OF_LIMIT, _WAITS_OF_OTHERS = 4, 3
 def summary(result: Result, style: Style) -> str:
     """Every section of the report, without a newline at the end."""
     lines: list[str] = []
-    for section in (_head, _tiling, _values, _comparison, _time, _pipes, _waits, _memory, _strip, _remarks):
+    for section in (_head, _tiling, _values, _comparison, _time, _pipes, _waits, _memory, timeline_rows, _remarks):
         lines += section(result, style)
     return "\n".join(lines)
 
@@ -178,7 +178,8 @@ def _memory(result: Result, style: Style) -> Iterator[str]:
         label = ""
 
 
-def _strip(result: Result, style: Style) -> Iterator[str]:
+def timeline_rows(result: Result, style: Style) -> Iterator[str]:
+    """The first tiles of one core: a row per pipe, a letter per source line."""
     cores = result.timeline.cores
     columns = style.width - LABEL_COLUMNS - 8
     strip = first_tiles(cores[0], columns) if cores else None
