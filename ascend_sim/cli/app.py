@@ -193,3 +193,32 @@ def execute(
 
     request = ScriptRequest(file, arguments or [], soc, sets, not no_values, trace, core, l2, pypto)
     raise typer.Exit(run_script(request))
+
+
+@app.command(short_help="Lessons: kernels in small steps, each explained by its run.")
+def learn(
+    lesson: Annotated[str | None, typer.Argument(metavar="[LESSON]", help="A lesson.", show_default=False)] = None,
+    step: Annotated[int | None, typer.Argument(metavar="[STEP]", help="Run this step.", show_default=False)] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Give a constant of the step another value.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """List the lessons, or run a step and compare it with the step before: source, times, waits."""
+    from ascend_sim.cli.learn import LearnRequest  # noqa: PLC0415
+    from ascend_sim.cli.learn import learn as show_lesson  # noqa: PLC0415
+
+    show_lesson(LearnRequest(lesson, step, sets or []))
+
+
+@app.command(short_help="Write the folder of a new operator.")
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the operator, in snake case.")],
+    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Where the folder is made.")] = Path(),
+) -> None:
+    """Write declaration, tiling, kernel, golden and test of an operator that runs as it is: `ascend-sim run ./NAME`."""
+    from ascend_sim.cli.scaffold import write_operator  # noqa: PLC0415
+
+    write_operator(name, into)

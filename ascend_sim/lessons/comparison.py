@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ascend_sim.explain import account
+from ascend_sim.explain import Reason, account
 from ascend_sim.lessons.catalog import Step
 from ascend_sim.report.result import Result
 from ascend_sim.report.style import PLAIN, Style, size, us
 from ascend_sim.report.text import timeline_rows
 
-_NAMES_COLUMNS, _COLUMNS = 44, 14
+_NAMES_COLUMNS, _COLUMNS = 50, 18
 _REASONS_SHOWN = 5
 _SMALL_SHARE = 0.01
 """A time that is less of the AIV time than this is not worth a line."""
+_BEYOND_A_KERNEL = {Reason.START, Reason.DONE}
 
 
 def comparison(
@@ -40,7 +41,7 @@ def source_changes(before: Step, after: Step, style: Style = PLAIN) -> str:
     return "\n".join(lines)
 
 
-def _figures(runs: list[Result], style: Style) -> Iterator[str]:
+def _figures(runs: Sequence[Result], style: Style) -> Iterator[str]:
     durations = [run.duration_us for run in runs]
     yield _row("Task Duration", [f"{us(value)} us" for value in durations], style, note=_factor(durations))
     aiv = [run.aiv_time_us.mean for run in runs]
@@ -54,8 +55,8 @@ def _figures(runs: list[Result], style: Style) -> Iterator[str]:
     yield _row("limit", [f"aiv_{run.bound}" for run in runs], style)
 
 
-def _waits(runs: list[Result], style: Style) -> Iterator[str]:
-    """The longest reasons for which a pipe stood still, mean over the cores; what has nothing left to do is left out."""
+def _waits(runs: Sequence[Result], style: Style) -> Iterator[str]:
+    """The longest reasons for which a pipe stood still, mean over the cores; a block's start and end are left out."""
     sums = [_idle(run) for run in runs]
     share = max(max(found.values(), default=0.0) for found in sums) and max(run.aiv_time_us.mean for run in runs)
     keys = sorted({key for found in sums for key in found}, key=lambda key: -max(found.get(key, 0.0) for found in sums))
@@ -68,12 +69,12 @@ def _waits(runs: list[Result], style: Style) -> Iterator[str]:
 def _idle(run: Result) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], float] = defaultdict(float)
     for entry in account(run.program, run.timeline, run.chip).sums:
-        if entry.reason.name != "DONE":
+        if entry.reason not in _BEYOND_A_KERNEL:
             found[entry.pipe, entry.reason.text] += entry.us * (1 - entry.in_flight_cycles / entry.cycles)
     return found
 
 
-def _factor(values: list[float]) -> str:
+def _factor(values: Sequence[float]) -> str:
     if len(values) < 2 or not values[0] or not values[1]:
         return ""
     before, after = values
@@ -82,7 +83,7 @@ def _factor(values: list[float]) -> str:
     return f"{before / after:,.3g}x faster" if before > after else f"{after / before:,.3g}x slower"
 
 
-def _row(name: str, cells: list[str] | tuple[str, ...], style: Style, *, head: bool = False, note: str = "") -> str:
+def _row(name: str, cells: Sequence[str], style: Style, *, head: bool = False, note: str = "") -> str:
     text = "".join(f"{cell:>{_COLUMNS}}" for cell in cells)
     line = f"{name:<{_NAMES_COLUMNS}}{style.paint(text, 'bold') if head else text}"
     return f"{line}  {style.paint(note, 'accent')}" if note else line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 
 from ascend_sim.api import device
@@ -31,13 +30,32 @@ def run_step(step: Step, changes: Mapping[str, str] | None = None) -> Result:
 def changed(step: Step, changes: Mapping[str, str]) -> str:
     """The step's source with other constants. No line moves, so reports point into the file as it is."""
     source = step.path.read_text(encoding="utf-8")
-    for name, value in changes.items():
-        pattern = re.compile(rf"^{re.escape(name)} = [^#\n]*?(?=\s*(#|$))", re.MULTILINE)
-        if not pattern.search(source):
-            known = ", ".join(re.findall(r"^([A-Z_]+) = ", source, re.MULTILINE))
-            raise InputError(f"step {step.number} of {step.lesson} has no constant {name!r}; it has {known}")
-        source = pattern.sub(f"{name} = {_literal(name, value)}", source)
-    return source
+    values = _constants(source)
+    for name in changes:
+        if name not in values:
+            raise InputError(f"step {step.number} of {step.lesson} has no constant {name!r}; it has {', '.join(values)}")
+    lines = source.splitlines(keepends=True)
+    for name in sorted(changes, key=lambda name: -values[name].col_offset):  # from the right: two may share a line
+        node = values[name]
+        line = lines[node.lineno - 1]
+        lines[node.lineno - 1] = (
+            line[: node.col_offset] + _literal(name, changes[name]) + line[node.end_col_offset :]
+        )
+    return "".join(lines)
+
+
+def _constants(source: str) -> dict[str, ast.Constant]:
+    """Names at the top of the file that stand for a number, `S, N = 160, 4` included, and where the number stands."""
+    found = {}
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign):
+            target, value = statement.targets[0], statement.value
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            numbers = value.elts if isinstance(value, ast.Tuple) else [value]
+            for name, number in zip(names, numbers, strict=False):
+                if isinstance(name, ast.Name) and isinstance(number, ast.Constant):
+                    found[name.id] = number
+    return found
 
 
 def parse_changes(given: Sequence[str]) -> dict[str, str]:
