@@ -1,10 +1,10 @@
 """Understanding a run: every gap of every pipe with its reason, the critical path, the bound, and what if.
 
-    found = account(program, timeline, soc)
-    found.blocks[0].pipes["vec"].by_reason()   # cycles of one block's vector pipe
-    found.sums[0]                              # the longest wait of all, by reason and source lines
-    found.chain, found.bound, found.findings   # critical path, what limits, what to do
-    found.what_if("vec_2x").gain_us            # the program timed again on a changed machine
+found = account(program, timeline, soc)
+found.blocks[0].pipes["vec"].by_reason()   # cycles of one block's vector pipe
+found.sums[0]                              # the longest wait of all, by reason and source lines
+found.chain, found.bound, found.findings   # critical path, what limits, what to do
+found.what_if("vec_2x").gain_us            # the program timed again on a changed machine
 """
 
 from ascend_sim.explain.account import Account, BlockAccount, Gap, PipeAccount, account

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from ascend_sim.errors import TilingError
 
-AttributeKind = Literal["int", "ints", "str"]
-_KIND_TEXT = {"int": "an integer", "ints": "a list of integers", "str": "a text"}
+AttributeKind = Literal["int", "ints", "float", "str"]
+_KIND_TEXT = {"int": "an integer", "ints": "a list of integers", "float": "a number", "str": "a text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Attribute:
     aliases: tuple[str, ...] = ()
 
     def convert(self, op: str, value: Any) -> Any:
-        """`value` as the operator holds it: int, tuple of int, or str. Command line texts ("0,64") are read too."""
+        """`value` as the operator holds it: int, tuple of int, float or str. Command line texts ("0,64") are read."""
         if isinstance(value, str) and value.strip() in self.strings:
             return self.strings[value.strip()]
         try:
@@ -32,6 +32,8 @@ class Attribute:
                 return _integer(value)
             if self.kind == "ints":
                 return _integers(value)
+            if self.kind == "float":
+                return _number(value)
             if isinstance(value, str):
                 return value
             raise ValueError
@@ -51,6 +53,12 @@ def _integer(value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise ValueError
     return int(value.__index__())
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not (isinstance(value, str) or hasattr(value, "__float__")):
+        raise ValueError
+    return float(value)
 
 
 def _integers(value: Any) -> tuple[int, ...]:

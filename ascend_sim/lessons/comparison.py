@@ -33,12 +33,10 @@ def comparison(
 
 def source_changes(before: Step, after: Step, style: Style = PLAIN) -> str:
     """The lines that differ between the files of two steps, `-` before and `+` after."""
-    texts = [step.path.read_text(encoding="utf-8").splitlines()[1:] for step in (before, after)]
-    lines = []
-    for line in difflib.unified_diff(*texts, n=0, lineterm=""):
-        if not line.startswith(("---", "+++", "@@")) and line[1:].strip():
-            lines.append(style.paint(line, "good" if line.startswith("+") else "bad"))
-    return "\n".join(lines)
+    old, new = (step.path.read_text(encoding="utf-8").splitlines()[1:] for step in (before, after))
+    found = [line for line in difflib.unified_diff(old, new, n=0, lineterm="") if line[1:].strip()]
+    lines = [line for line in found if not line.startswith(("---", "+++", "@@"))]
+    return "\n".join(style.paint(line, "good" if line.startswith("+") else "bad") for line in lines)
 
 
 def _figures(runs: Sequence[Result], style: Style) -> Iterator[str]:
@@ -87,5 +85,3 @@ def _row(name: str, cells: Sequence[str], style: Style, *, head: bool = False, n
     text = "".join(f"{cell:>{_COLUMNS}}" for cell in cells)
     line = f"{name:<{_NAMES_COLUMNS}}{style.paint(text, 'bold') if head else text}"
     return f"{line}  {style.paint(note, 'accent')}" if note else line
-
-

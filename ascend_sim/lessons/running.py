@@ -19,7 +19,8 @@ def run_step(step: Step, changes: Mapping[str, str] | None = None) -> Result:
     `changes` gives constants at the top of the file other values (Python literals): `{"TILE": "256"}`.
     """
     source = changed(step, changes or {})
-    with device(SOC) as dev:
+    dev = device(SOC)
+    with dev:
         try:
             exec(compile(source, str(step.path), "exec"), {"__name__": "__main__", "__file__": str(step.path)})
         except AssertionError as error:
@@ -33,14 +34,14 @@ def changed(step: Step, changes: Mapping[str, str]) -> str:
     values = _constants(source)
     for name in changes:
         if name not in values:
-            raise InputError(f"step {step.number} of {step.lesson} has no constant {name!r}; it has {', '.join(values)}")
+            raise InputError(
+                f"step {step.number} of {step.lesson} has no constant {name!r}; it has {', '.join(values)}"
+            )
     lines = source.splitlines(keepends=True)
     for name in sorted(changes, key=lambda name: -values[name].col_offset):  # from the right: two may share a line
         node = values[name]
         line = lines[node.lineno - 1]
-        lines[node.lineno - 1] = (
-            line[: node.col_offset] + _literal(name, changes[name]) + line[node.end_col_offset :]
-        )
+        lines[node.lineno - 1] = line[: node.col_offset] + _literal(name, changes[name]) + line[node.end_col_offset :]
     return "".join(lines)
 
 

@@ -170,7 +170,7 @@ def _output_text(row: Mapping[str, Any]) -> str:
 
 
 def _attribute_text(row: Mapping[str, Any]) -> str:
-    kinds = {"int": "integer", "ints": "list of integers", "str": "text"}
+    kinds = {"int": "integer", "ints": "list of integers", "float": "number", "str": "text"}
     default = row["default"]
     names = "".join(f", {text!r} means {number}" for text, number in row["values"].items())
     also = f", also called {', '.join(row['aliases'])}" if row["aliases"] else ""

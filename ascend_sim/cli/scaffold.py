@@ -1,0 +1,19 @@
+"""`ascend-sim new`: the folder of a new operator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from ascend_sim.cli.options import PROGRAM
+from ascend_sim.scaffold.writing import write_operator as write
+
+
+def write_operator(name: str, into: Path) -> None:
+    """Write the folder and say what to do with it."""
+    folder = write(name, into)
+    shown = folder if folder.is_absolute() or str(folder).startswith((".", "..")) else Path(".") / folder
+    start = "" if shown.is_absolute() or str(shown).startswith(".") else "./"
+    typer.echo(f"wrote {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    typer.echo(f"`{PROGRAM} run {start}{shown}` runs it, `pytest {folder}` tests it")
