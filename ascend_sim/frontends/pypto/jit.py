@@ -10,7 +10,7 @@ from ascend_sim.asc.launch import current_device
 from ascend_sim.frontends.pypto.errors import FeRuntimeError, FeTypeError
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.lowering import Lowered, Target
-from ascend_sim.frontends.pypto.options import check_options, device_id, note_once, run_mode
+from ascend_sim.frontends.pypto.options import check_for_chip, check_options, device_id, note_once, run_mode
 from ascend_sim.frontends.pypto.places import Site, user_frame
 from ascend_sim.frontends.pypto.signature import Arguments, Signature
 from ascend_sim.frontends.pypto.symbols import Symbol, SymbolicScalar
@@ -45,8 +45,10 @@ class JitKernel:
         device_id()
         mode = run_mode(self.options)
         note_once(f"run_mode {mode.name}: NPU and SIM both run on the simulator (ascend-sim)")
+        device = current_device()
+        check_for_chip(f"kernel {self.name!r}", self.options, device.soc_name, device.arch)
         arguments = self.signature.bind(args, kwargs)
-        self._lower(arguments, Target.of(current_device())).launch(
+        self._lower(arguments, Target.of(device)).launch(
             {name: given.value for name, given in arguments.tensors.items()}
         )
 

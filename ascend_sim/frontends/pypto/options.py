@@ -26,6 +26,7 @@ _RANGES = {
     "stitch_function_inner_memory": (0, INT_MAX),  # of older releases, as the next one
     "stitch_function_outcast_memory": (0, INT_MAX),
 }
+_AICPUS_2201 = 5  # launch_sched_aicpu_num of A2 and A3; the 950 has more
 _SETTINGS = ("cube_l1_reuse_setting", "cube_nbuffer_setting", "vec_nbuffer_setting")  # dicts of merge counts
 _NOTED: set[str] = set()
 
@@ -57,6 +58,13 @@ def _check_runtime(what: str, option: str, value: Any) -> None:
     else:
         names = ", ".join(sorted((*_RANGES, "run_mode", "ready_on_host_tensors")))
         raise FeValueError(f"{what}: runtime_options has no {option!r}; there are {names}")
+
+
+def check_for_chip(what: str, groups: Mapping[str, Any], chip: str, arch: str) -> None:
+    """Check what depends on the chip that the kernel goes to."""
+    number = (groups.get("runtime_options") or {}).get("launch_sched_aicpu_num")
+    if number is not None and arch == "2201" and number > _AICPUS_2201:
+        raise FeValueError(f"{what}: launch_sched_aicpu_num is {number}; {chip} takes 1..{_AICPUS_2201}")
 
 
 def _check_pass(what: str, option: str, value: Any) -> None:

@@ -10,8 +10,9 @@ from ascend_sim.frontends.pypto import checks
 from ascend_sim.frontends.pypto.dtypes import DataType
 from ascend_sim.frontends.pypto.elementwise import add, cast, cast_node, mul, rsqrt, widened
 from ascend_sim.frontends.pypto.errors import PyptoTypeError, PyptoValueError
+from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.tensor import Tensor, operation
-from ascend_sim.frontends.pypto.trace import current
+from ascend_sim.frontends.pypto.trace import Trace, current
 from ascend_sim.isa.enums import RoundMode
 
 MAX_TILE_BYTES = 64 << 10
@@ -46,7 +47,11 @@ def _reduce(op: str, value: Any, dim: Any, keepdim: bool, allowed: Sequence[Data
     source = widened(checks.solid(node))
     shape = [1 if a == axis else size for a, size in enumerate(node.shape)]
     valid = [1 if a == axis else size for a, size in enumerate(node.valid)]
-    result = trace.node(op, (source,), shape, source.dtype, valid=valid, attrs={"axis": axis})
+    if axis == node.rank - 1 and not source.dtype.is_float:
+        result = _rows_of_integers(trace, op, source, tile)
+        result = trace.node("reshape", (result,), shape, source.dtype, valid=valid)
+    else:
+        result = trace.node(op, (source,), shape, source.dtype, valid=valid, attrs={"axis": axis})
     if node.dtype is DataType.DT_BF16:
         result.hidden = True
         result = cast_node(result, DataType.DT_BF16, RoundMode.CAST_RINT)
@@ -55,6 +60,30 @@ def _reduce(op: str, value: Any, dim: Any, keepdim: bool, allowed: Sequence[Data
         shape, valid = [shape[a] for a in kept], [valid[a] for a in kept]
         result = trace.node("reshape", (result,), shape, result.dtype, valid=valid)
     return Tensor.of(result)
+
+
+def _rows_of_integers(trace: Trace, op: str, node: Node, tile: tuple[int, ...]) -> Node:
+    """A number per row, as [..., 1, rows]: only rows of floats can be reduced, so the rows are turned into columns."""
+    if node.rank == 1:
+        node = trace.node("reshape", (node,), (1, *node.shape), node.dtype, valid=(1, *node.valid))
+        tile = (1, *tile)
+    *outer, rows, columns = range(node.rank)
+    single = node.shape[rows] == 1
+    if single:  # twice, for a column of one element would start inside a 32 B block
+        twice, filled = list(node.shape), list(node.valid)
+        twice[rows] = filled[rows] = 2
+        node = trace.node("expand", (node,), twice, node.dtype, valid=filled)
+    order = (*outer, columns, rows)
+    shape, valid = [node.shape[a] for a in order], [node.valid[a] for a in order]
+    turned = trace.node("transpose", (node,), shape, node.dtype, valid=valid, attrs={"order": order})
+    shape[rows] = valid[rows] = 1
+    before, trace.tile = trace.tile, tuple(tile[a] for a in order)
+    result = trace.node(op, (turned,), shape, node.dtype, valid=valid, attrs={"axis": rows})
+    trace.tile = before
+    if single:
+        shape[columns] = 1
+        result = trace.node("view", (result,), shape, node.dtype, attrs={"offsets": (0,) * node.rank})
+    return result
 
 
 def _check_tile_bytes(op: str, tile: tuple[int, ...], shape: Sequence[int], dtype: DataType) -> None:

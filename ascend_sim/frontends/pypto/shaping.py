@@ -152,6 +152,10 @@ def _assemble(value: Any, offsets: Any, out: Any, parallel: bool) -> None:
     if out.local is not None:
         out.local.write(node, places, parallel)
         return
+    if node.attrs.get("inplace"):
+        raise PyptoValueError(
+            f"assemble: {node.name} was reshaped in place, which cannot be an output; reshape it with inplace=False"
+        )
     target = out.read("assemble")
     if not target.is_global:
         raise PyptoTypeError(f"assemble: {target.name} is the result of an operation; it cannot be written to")
@@ -176,7 +180,8 @@ def reshape(
         valid = checks.scalars_of("reshape", "valid_shape", valid_shape, len(sizes))
     else:
         valid = reshaped_valid(node, sizes)
-    return Tensor.of(current("reshape").node("reshape", (node,), sizes, node.dtype, valid=valid))
+    attrs = {"inplace": True} if inplace else {}
+    return Tensor.of(current("reshape").node("reshape", (node,), sizes, node.dtype, valid=valid, attrs=attrs))
 
 
 def _resolved(op: str, node: Node, sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -197,6 +202,11 @@ def _resolved(op: str, node: Node, sizes: tuple[int, ...]) -> tuple[int, ...]:
 def _dynamic_reshape(node: Node, shape: Any) -> Node:
     """A tensor with dynamic dims: dims of 1 may come and go, nothing else."""
     wanted = checks.scalars_of("reshape", "shape", shape, len(shape))
+    if any(key_of(size) == -1 for size in wanted):
+        raise PyptoValueError(
+            f"reshape: shape {list(wanted)} holds -1, but {node.name} {list(node.shape)} has dynamic dims; -1 stands "
+            "for a dim of a static tensor"
+        )
     if [key_of(s) for s in wanted if key_of(s) != 1] != [key_of(s) for s in node.shape if key_of(s) != 1]:
         raise PyptoValueError(
             f"reshape: {node.name} {list(node.shape)} has dynamic dims, so only dims of 1 can come and go; asked for "
@@ -300,8 +310,8 @@ def expand_clone(input: Tensor, shape: Sequence[int], *, valid_shape: Sequence[S
 def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after another along `dim`."""
     if not isinstance(tensors, list | tuple) or not 2 <= len(tensors) <= MAX_CONCAT:
-        count = len(tensors) if isinstance(tensors, list | tuple) else repr(tensors)
-        raise PyptoValueError(f"concat: {count} tensors; allowed are lists of 2 to {MAX_CONCAT}")
+        given = f"{len(tensors)} tensors" if isinstance(tensors, list | tuple) else f"tensors is {shown(tensors)}"
+        raise PyptoValueError(f"concat: {given}; allowed are lists of 2 to {MAX_CONCAT}")
     nodes = [checks.operand("concat", f"tensors[{i}]", t, checks.WIDTHS_8_TO_64) for i, t in enumerate(tensors)]
     dtype = checks.same_dtype("concat", nodes)
     first = nodes[0]

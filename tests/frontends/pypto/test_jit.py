@@ -258,6 +258,36 @@ def test_options_that_are_refused(name: str) -> None:
         pypto.frontend.jit(**groups)
 
 
+def test_schedulers_of_a2_and_a3() -> None:
+    x = rows(8)
+    kernel = pypto.frontend.jit(runtime_options={"launch_sched_aicpu_num": 7})(doubled.function)
+    text = "kernel 'doubled': launch_sched_aicpu_num is 7; Ascend910B3 takes 1..5"
+    with Device(), pytest.raises(FeError, match=f"^{re.escape(text)}$"):
+        kernel(x, x)
+    with Device("ascend950", timing=False):
+        kernel(x, x)
+    assert np.array_equal(x, 2 * rows(8))
+
+
+def test_options_set_by_calls_are_read_back_and_forgotten() -> None:
+    pypto.set_pass_options(sg_set_scope=1, vec_nbuffer_setting={"DEFAULT": 4})
+    pypto.set_verify_options(enable_pass_verify=True, pass_verify_error_tol=[0.008, 0.001])
+    pypto.set_runtime_options(stitch_function_max_num=128)
+    assert pypto.get_pass_options() == {"sg_set_scope": 1, "vec_nbuffer_setting": {"DEFAULT": 4}}
+    assert pypto.get_verify_options()["pass_verify_error_tol"] == [0.008, 0.001]
+    pypto.reset_options()
+    assert pypto.get_pass_options() == pypto.get_runtime_options() == pypto.get_verify_options() == {}
+    with pytest.raises(FeError, match=r"^set_runtime_options: stitch_function_max_num is 0; allowed are 1\.\.1024$"):
+        pypto.set_runtime_options(stitch_function_max_num=0)
+
+
+def test_the_platform_is_the_current_devices() -> None:
+    with Device():
+        assert pypto.platform.npuarch == "DAV_2201"
+    with Device("ascend950"):
+        assert pypto.platform.npuarch == "DAV_3510"
+
+
 def no_tensors(n: int) -> None: ...
 
 

@@ -110,6 +110,23 @@ ROWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Shape, pypto.D
         *((10, 100), BF16, (10, 100)),
     ),
     "sum of int32": (lambda a: pypto.sum(a, 0), lambda x: x.sum(0), (10, 100), INT32, (10, 100)),
+    "sum of rows of int32": (lambda a: pypto.sum(a, -1), lambda x: x.sum(-1), (10, 100), INT32, (4, 100)),
+    "amax of rows of int16": (
+        lambda a: pypto.amax(a, 2, True),
+        lambda x: x.max(2, keepdims=True),
+        *((3, 10, 48), INT16, (1, 10, 48)),
+    ),
+    "sum of a vector of int32": (
+        lambda a: pypto.sum(a, 0, True),
+        lambda x: x.sum(0, keepdims=True),
+        *((100,), INT32, (100,)),
+    ),
+    "amin of single rows of int32": (lambda a: pypto.amin(a, 2), lambda x: x.min(2), (3, 1, 40), INT32, (1, 1, 40)),
+    "sum of what holds data": (
+        lambda a: pypto.sum(pypto.view(a, [10, 100], [0, 0], valid_shape=[10, 70]), -1),
+        lambda x: x[:, :70].sum(-1),
+        *((10, 100), FP32, (10, 100)),
+    ),
     "sum of int16": (lambda a: pypto.sum(a, 1), lambda x: x.sum(1), (4, 10, 32), INT16, (4, 10, 32)),
     "sum of long rows": (lambda a: pypto.sum(a, -1), lambda x: x.sum(-1), (6, 1000), FP32, (2, 1000)),
     "sum of what was expanded": (
@@ -213,6 +230,11 @@ SHAPES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Shape, pypto
     "counted from the end": (lambda a: a[-2:, -8:] * 1, lambda x: x[-2:, -8:], (6, 64), FP32, (2, 8)),
     "one index": (lambda a: a[3] * 1, lambda x: x[3], (6, 5, 64), FP32, (5, 64)),
     "int8 as it is": (lambda a: a, lambda x: x, (6, 50), INT8, (6, 50)),
+    "integers divided": (
+        lambda a: pypto.cast(a / (a + 20) * 64, INT32),
+        lambda x: np.trunc(x.astype(np.float32) / (x + 20).astype(np.float32) * np.float32(64)),
+        *((6, 64), INT32, (6, 64)),
+    ),
     "numbers on the left": (lambda a: 1 - 2 / (a + 10), lambda x: np.float32(1) - 2 / (x + 10), (6, 64), FP32, (6, 64)),
     "numpy numbers": (lambda a: a * np.float32(0.5), lambda x: x * np.float32(0.5), (6, 64), FP32, (6, 64)),
 }

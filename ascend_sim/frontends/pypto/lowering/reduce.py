@@ -43,11 +43,6 @@ def reduce(node: Node, sizes: Sequence[int], target: Operand, source: Operand, s
     axis = node.attrs["axis"]
     if axis != len(sizes) - 1:
         return _by_slices(node, axis, sizes, target, source)
-    if not source.dtype.is_float:
-        raise LoweringError(
-            f"{node.name}: {node.op} along the last dim of {node.dtype.name}: the chip reduces half and float only; "
-            "cast to pypto.DT_FP32 first, or reduce another dim"
-        )
     return _by_rows(node, sizes, target, source, scratch)
 
 
