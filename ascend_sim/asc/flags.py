@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import IntEnum
+from types import CodeType
 from typing import Any
 
 from ascend_sim.asc.plain import integer, shown
@@ -53,8 +54,8 @@ def flag_key(event: HardEvent, event_id: int, wait: bool) -> int:
     return (_WAIT if wait else 0) | event << 8 | event_id
 
 
-def emit_flag(key: int, frame: Site) -> None:
-    """Record the SetFlag or WaitFlag of `key`, issued at `frame`."""
+def emit_flag(key: int, frame: Site) -> Instr:
+    """Record the SetFlag or WaitFlag of `key`, issued at `frame`, and answer it."""
     recorder = RECORDER
     code = frame.f_code
     site = (key, recorder.pending, id(code), frame.f_lasti)
@@ -63,6 +64,29 @@ def emit_flag(key: int, frame: Site) -> None:
         instr = recorder.flags[site] = _flag(key, recorder.pending, frame)
     recorder.pending = 0
     recorder.append(instr)
+    return instr
+
+
+class Flag:
+    """A SetFlag or WaitFlag of one event and id, with the instruction that it was last: where `pending` scalar calls
+    are charged to it, at `lasti` of `code`, in the launch whose instructions are in `flags`."""
+
+    __slots__ = ("code", "flags", "instr", "key", "lasti", "pending")
+
+    instr: Instr
+
+    def __init__(self, event: HardEvent, event_id: int, wait: bool) -> None:
+        self.key = flag_key(event, event_id, wait)
+        self.pending = self.lasti = -1
+        self.code: CodeType | None = None
+        self.flags: dict[tuple[int, int, int, int], Instr] | None = None
+
+    def emit(self, pending: int, frame: Site) -> None:
+        """Record it as issued at `frame` with `pending` scalar calls in front."""
+        recorder = RECORDER
+        recorder.pending = self.pending = pending
+        self.code, self.lasti, self.flags = frame.f_code, frame.f_lasti, recorder.flags
+        self.instr = emit_flag(self.key, frame)
 
 
 def _flag(key: int, pending: int, frame: Site) -> Instr:

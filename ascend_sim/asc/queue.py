@@ -2,7 +2,7 @@
 
 EnQue takes an event id and sets its flag, DeQue waits for it and gives the id back; FreeTensor and AllocTensor do the
 same in the other direction. Buffers are used in turn. These calls are on the hot path of every tile: what can be worked
-out once (the key of every flag, the tensor of every buffer and dtype) is.
+out once (every flag, the tensor of every buffer and dtype) is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ascend_sim.asc.flags import EVENT_IDS, LOWEST_FREE, emit_flag, flag_key
+from ascend_sim.asc.flags import EVENT_IDS, LOWEST_FREE, Flag, emit_flag
 from ascend_sim.asc.plain import data_type, shown
 from ascend_sim.asc.recorder import CALL_UNIT, RECORDER, Site
 from ascend_sim.asc.tensors import UB_POSITIONS, LocalTensor, TPosition, position_name, ub_position
@@ -61,19 +61,19 @@ class Buffer:
         return found
 
 
-class FlagKeys:
-    """The keys of one event's SetFlags and WaitFlags, by id."""
+class EventFlags:
+    """One event's SetFlags and WaitFlags, by id."""
 
     __slots__ = ("event", "set", "wait")
 
     def __init__(self, event: HardEvent) -> None:
         self.event = int(event)
-        self.set = [flag_key(event, i, False) for i in range(MUTEX_IDS)]
-        self.wait = [flag_key(event, i, True) for i in range(MUTEX_IDS)]
+        self.set = [Flag(event, i, False) for i in range(MUTEX_IDS)]
+        self.wait = [Flag(event, i, True) for i in range(MUTEX_IDS)]
 
 
-_KEYS = {
-    event: FlagKeys(event)
+_FLAGS = {
+    event: EventFlags(event)
     for event in (
         HardEvent.MTE2_V,
         HardEvent.V_MTE2,
@@ -123,7 +123,7 @@ class TQueBind:
         self._depth = int(depth)
         self._room = self._depth or 1
         self.limited = False  # more than eight buffers of this position: count the allocated ones
-        self._enque_keys, self._free_keys = _KEYS[events[0]], _KEYS[events[1]]
+        self._enque_flags, self._free_flags = _FLAGS[events[0]], _FLAGS[events[1]]
         self._buffers: list[Buffer] = []
         self._by_number: dict[int, Buffer] = {}
         self._fifo: list[Buffer] = []
@@ -161,16 +161,21 @@ class TQueBind:
         event_id = buffer.free_id
         if event_id >= 0:
             buffer.free_id = -1
-            keys = self._free_keys
-            self._taken[keys.event] ^= 1 << event_id
+            flags = self._free_flags
+            self._taken[flags.event] ^= 1 << event_id
+            pending = recorder.pending
             frame = _frame(1)
-            key = keys.wait[event_id]
-            instr = recorder.flags.get((key, recorder.pending, id(frame.f_code), frame.f_lasti))
-            if instr is None:
-                emit_flag(key, frame)
-            else:
+            flag = flags.wait[event_id]
+            if (
+                flag.pending == pending
+                and flag.lasti == frame.f_lasti
+                and flag.code is frame.f_code
+                and flag.flags is recorder.flags
+            ):
                 recorder.pending = 0
-                recorder.append(instr)
+                recorder.append(flag.instr)
+            else:
+                flag.emit(pending, frame)
         try:
             found = buffer.tensors.get(dtype)
         except TypeError:  # no data type: it cannot even be hashed
@@ -189,26 +194,29 @@ class TQueBind:
         fifo = self._fifo
         if buffer.state != HELD or len(fifo) >= self._room:
             raise self._bad_enque(buffer)
-        keys = self._enque_keys if src_user_pos is None else self._user_keys(src_user_pos, dst_user_pos)
+        flags = self._enque_flags if src_user_pos is None else self._user_flags(src_user_pos, dst_user_pos)
         taken = self._taken
-        in_use = taken[keys.event]
+        in_use = taken[flags.event]
         event_id = LOWEST_FREE[in_use & _FIRST_IDS]
         if event_id < 0:
-            event_id = self._further_id(in_use, keys.event)
+            event_id = self._further_id(in_use, flags.event)
         buffer.queue_id = event_id
-        taken[keys.event] = in_use | 1 << event_id
+        taken[flags.event] = in_use | 1 << event_id
         buffer.state = QUEUED
         fifo.append(buffer)
         pending = recorder.pending + _ENQUE
         frame = _frame(1)
-        key = keys.set[event_id]
-        instr = recorder.flags.get((key, pending, id(frame.f_code), frame.f_lasti))
-        if instr is None:
-            recorder.pending = pending
-            emit_flag(key, frame)
-        else:
+        flag = flags.set[event_id]
+        if (
+            flag.pending == pending
+            and flag.lasti == frame.f_lasti
+            and flag.code is frame.f_code
+            and flag.flags is recorder.flags
+        ):
             recorder.pending = 0
-            recorder.append(instr)
+            recorder.append(flag.instr)
+        else:
+            flag.emit(pending, frame)
 
     def deque(self, dtype: Any, src_user_pos: TPosition | None = None, dst_user_pos: TPosition | None = None) -> Any:
         """The oldest tensor of the queue, for the pipe that it was handed to. Depth 0: fills the tensor given."""
@@ -217,21 +225,24 @@ class TQueBind:
             buffer = self._fifo.pop(0)
         except IndexError:
             raise self._empty() from None
-        keys = self._enque_keys if src_user_pos is None else self._user_keys(src_user_pos, dst_user_pos)
+        flags = self._enque_flags if src_user_pos is None else self._user_flags(src_user_pos, dst_user_pos)
         event_id = buffer.queue_id
         buffer.queue_id = -1
         buffer.state = HELD
-        self._taken[keys.event] ^= 1 << event_id
+        self._taken[flags.event] ^= 1 << event_id
         pending = recorder.pending + _DEQUE
         frame = _frame(1)
-        key = keys.wait[event_id]
-        instr = recorder.flags.get((key, pending, id(frame.f_code), frame.f_lasti))
-        if instr is None:
-            recorder.pending = pending
-            emit_flag(key, frame)
-        else:
+        flag = flags.wait[event_id]
+        if (
+            flag.pending == pending
+            and flag.lasti == frame.f_lasti
+            and flag.code is frame.f_code
+            and flag.flags is recorder.flags
+        ):
             recorder.pending = 0
-            recorder.append(instr)
+            recorder.append(flag.instr)
+        else:
+            flag.emit(pending, frame)
         try:
             found = buffer.tensors.get(dtype)
         except TypeError:  # no data type: it cannot even be hashed
@@ -247,25 +258,28 @@ class TQueBind:
             raise self._foreign(tensor, "free_tensor") from None
         if buffer.state != HELD:
             raise self._bad_free(buffer)
-        keys = self._free_keys
+        flags = self._free_flags
         taken = self._taken
-        in_use = taken[keys.event]
+        in_use = taken[flags.event]
         event_id = LOWEST_FREE[in_use & _FIRST_IDS]
         if event_id < 0:
-            event_id = self._further_id(in_use, keys.event)
+            event_id = self._further_id(in_use, flags.event)
         buffer.free_id = event_id
-        taken[keys.event] = in_use | 1 << event_id
+        taken[flags.event] = in_use | 1 << event_id
         buffer.state = IDLE
         pending = recorder.pending + _FREE
         frame = _frame(1)
-        key = keys.set[event_id]
-        instr = recorder.flags.get((key, pending, id(frame.f_code), frame.f_lasti))
-        if instr is None:
-            recorder.pending = pending
-            emit_flag(key, frame)
-        else:
+        flag = flags.set[event_id]
+        if (
+            flag.pending == pending
+            and flag.lasti == frame.f_lasti
+            and flag.code is frame.f_code
+            and flag.flags is recorder.flags
+        ):
             recorder.pending = 0
-            recorder.append(instr)
+            recorder.append(flag.instr)
+        else:
+            flag.emit(pending, frame)
 
     # -- the rare paths -----------------------------------------------------------------------------------------
 
@@ -306,11 +320,11 @@ class TQueBind:
             raise KernelError(f"{self.describe()} works in place: pass an empty LocalTensor(dtype), not a data type")
         return buffer.tensor(data_type("alloc_tensor or deque", dtype), self.position)
 
-    def _user_keys(self, src: TPosition, dst: TPosition | None) -> FlagKeys:
+    def _user_flags(self, src: TPosition, dst: TPosition | None) -> EventFlags:
         events = _EVENTS.get((src, dst)) if isinstance(src, int) and isinstance(dst, int) else None
         if events is None:
             raise KernelError(f"{self.describe()}: no hand-over from {position_name(src)} to {position_name(dst)}")
-        return _KEYS[events[0]]
+        return _FLAGS[events[0]]
 
     def _uninitialised(self, call: str) -> KernelError:
         return KernelError(f"{call}: {self.describe()} has no buffers yet: call pipe.init_buffer first")
@@ -386,8 +400,8 @@ class TQueBind:
         """Wait for the flags of all tensors in the queue and of all freed buffers."""
         frame = _frame(1)
         for buffer in self._fifo:
-            emit_flag(self._enque_keys.wait[buffer.queue_id], frame)
-            self._taken[self._enque_keys.event] ^= 1 << buffer.queue_id
+            emit_flag(self._enque_flags.wait[buffer.queue_id].key, frame)
+            self._taken[self._enque_flags.event] ^= 1 << buffer.queue_id
             buffer.queue_id, buffer.state = -1, HELD
         self._fifo.clear()
         self.drain(frame)
@@ -396,8 +410,8 @@ class TQueBind:
         """Wait for the flags of freed buffers that nobody has waited for."""
         for buffer in self._buffers:
             if buffer.free_id >= 0:
-                emit_flag(self._free_keys.wait[buffer.free_id], frame)
-                self._taken[self._free_keys.event] ^= 1 << buffer.free_id
+                emit_flag(self._free_flags.wait[buffer.free_id].key, frame)
+                self._taken[self._free_flags.event] ^= 1 << buffer.free_id
                 buffer.free_id = -1
 
     def describe(self) -> str:

@@ -17,7 +17,7 @@ CORES = 48
 TILE = 128
 RATE = 400_000  # instructions a second
 BYTES = 200  # per instruction
-FRAMEWORK_US = 1.0  # per call that emits a flag; 0.7 on a quiet machine
+FRAMEWORK_US = 1.0  # per call that emits a flag; 0.6 on a quiet machine
 
 
 class RecordingDevice(Device):
