@@ -65,9 +65,8 @@ def device(
     chip parameters to values. `core` limits what kernels print to these blocks, `echo=False` keeps it off stdout.
     `block_order` runs the blocks in another order, which changes no result.
     """
-    chip = load(soc, overrides) if isinstance(soc, str) else soc
     return DeviceWithRuns(
-        chip,
+        load(soc, overrides),
         values=values,
         l2=l2,
         launch_kind=launch_kind,
@@ -104,12 +103,11 @@ def run(
     result is that of the first of so many launches; `later_us` has the durations of the others, which follow back to
     back and find what is in L2. Raises `TilingError`, `UnsupportedError`, `InputError`.
     """
-    operator = operator_named(op) if isinstance(op, str) else op
+    operator = operator_named(op)
     inputs, attrs = operator.bind_call(args, kwargs)
     if not inputs:
         inputs, attrs = dict(operator.example.inputs), dict(operator.example.attrs) | attrs
-    soc = soc or operator.default_soc
-    chip = load(soc, overrides) if isinstance(soc, str) else soc
+    chip = load(operator.default_soc if soc is None else soc, overrides)
     return run_call(
         operator,
         inputs,

@@ -12,6 +12,7 @@ import pytest
 import ascend_sim
 from ascend_sim import asc
 from ascend_sim.errors import InputError, TilingError, UnsupportedError
+from ascend_sim.soc import load
 
 ROPE = "inplace_partial_rotary_mul"
 SHAPES = {"x": (2, 8, 2, 32), "cos": (2, 8, 1, 16), "sin": (2, 8, 1, 16)}
@@ -57,6 +58,10 @@ def test_run_by_position_changes_x_in_place():
     assert result.outputs["x"] is x
     assert np.array_equal(result.inputs["x"], given["x"])
     assert (result.values.checked, result.values.ok) == (True, True)
+    for figures in (result.values, result.aiv_time_us, result.pipes["vec"], result.tiling):
+        assert all(figures[name] == getattr(figures, name) for name in figures)
+    with pytest.raises(KeyError, match="Spread has no 'median', only mean, min, max"):
+        result.aiv_time_us["median"]
     assert (result.op, result.soc, result.variant) == (ROPE, "ascend910b", "Ascend910B3")
     assert result.tiling.block_dim == result.program.block_dim
     assert result.duration_us > result.launch_us > 0
@@ -126,7 +131,17 @@ def test_overrides_change_the_chip():
     ("arguments", "error", "text"),
     [
         ({"op": "rope"}, UnsupportedError, "unknown operator 'rope': "),
+        ({"op": 5}, InputError, "op must be the name of an operator, not int"),
         ({"soc": "Ascend1"}, UnsupportedError, "unknown SoC 'Ascend1'; "),
+        ({"soc": ""}, UnsupportedError, "unknown SoC ''; "),
+        ({"soc": ["a"]}, InputError, "soc must be the name of a chip, not list"),
+        (
+            {"soc": load("Ascend910B3"), "overrides": {"clock_mhz": 900}},
+            InputError,
+            "overrides {'clock_mhz': 900} need the name of a chip; Ascend910B3 is already loaded",
+        ),
+        ({"overrides": ["a"]}, InputError, "overrides must be a dict of dotted paths to values, not ['a']"),
+        ({"overrides": {5: 3}}, InputError, "overrides must be a dict of dotted paths to values, not {5: 3}"),
         ({"partial_slice": [0, 15]}, TilingError, "InplacePartialRotaryMul: partial_slice is [0, 15), "),
         ({"slice": [0, 16]}, InputError, "inplace_partial_rotary_mul has no input or attribute 'slice'; "),
         ({"overrides": {"ub.size": 1}}, InputError, "Ascend910B3 has no parameter 'ub.size'"),

@@ -33,7 +33,7 @@ def read_shape(name: str, text: str) -> TensorInfo:
     if not colon:
         raise InputError(f"input {name}: {text!r} has no data type; the form is {FORM}")
     try:
-        shape = tuple(int(dim) for dim in dims.strip("()[] ").split(",") if dim.strip())
+        shape = tuple(int(dim) for dim in bare.removesuffix(",").split(",")) if (bare := dims.strip("()[] ")) else ()
     except ValueError:
         raise InputError(f"input {name}: shape {dims!r} must be integers between commas; the form is {FORM}") from None
     if any(dim < 0 for dim in shape):

@@ -14,7 +14,7 @@ from ascend_sim.cli.calls import read_call, read_chip, read_l2, read_launch_kind
 from ascend_sim.cli.progress import progress
 from ascend_sim.errors import InputError
 from ascend_sim.host.registry import operator_named
-from ascend_sim.report.files import check_writable
+from ascend_sim.report.files import check_writable, same_file
 from ascend_sim.report.result import Result
 from ascend_sim.report.style import style_for
 
@@ -47,7 +47,7 @@ def run_operator(request: RunRequest) -> int:
     """Run, write the files that were asked for, print; answers the exit code."""
     _check_files(request)
     operator = operator_named(request.op)
-    chip = read_chip(request.soc or operator.default_soc, request.sets)
+    chip = read_chip(operator.default_soc if request.soc is None else request.soc, request.sets)
     inputs, attrs = read_call(operator, request.inputs, request.attrs)
     with progress():
         result = run_call(
@@ -81,6 +81,8 @@ def _check_files(request: RunRequest) -> None:
         check_writable(request.save, "outputs")
     if request.trace is not None:
         check_writable(request.trace, "trace")
+    if request.save is not None and request.trace is not None and same_file(request.save, request.trace):
+        raise InputError(f"--save and --trace both name {str(request.save)!r}: give two files")
 
 
 def _print(result: Result, json: bool) -> None:

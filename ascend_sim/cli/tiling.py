@@ -49,6 +49,6 @@ def show_tiling(request: TilingRequest) -> int:
 
 def _plan(request: TilingRequest) -> Tiling:
     operator = operator_named(request.op)
-    chip = read_chip(request.soc or operator.default_soc, request.sets)
+    chip = read_chip(operator.default_soc if request.soc is None else request.soc, request.sets)
     inputs, attrs = read_call(operator, request.inputs, request.attrs)
     return plan(operator, inputs, attrs, chip, request.cores, request.ub_bytes)

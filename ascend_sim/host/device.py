@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import operator
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -76,7 +77,7 @@ class Device:
         block_order: Sequence[int] | None = None,
         timing: bool = True,
     ) -> None:
-        self.soc = load(soc) if isinstance(soc, str) else soc
+        self.soc = load(soc)
         if l2 not in ("warm", "cold", "keep"):
             raise InputError(f"l2 {l2!r}: allowed are 'warm', 'cold' and 'keep'")
         if launch_kind not in LAUNCH_KINDS:
@@ -91,7 +92,7 @@ class Device:
         self.cold_start_us = float(cold_start_us)
         self.cores = None if core_filter is None else _blocks(core_filter)
         self.echo = echo
-        self.block_order = block_order
+        self.block_order: Sequence[int] | None = None if block_order is None else _order(block_order)
         self.timing = timing
         self.memory = DeviceMemory(self.soc.hbm.bytes, values=values)
         self.machine = Machine(self.soc)
@@ -193,6 +194,14 @@ def _blocks(given: Any) -> frozenset[int]:
         if isinstance(number, bool) or not hasattr(number, "__index__") or number < 0:
             raise InputError(f"core {number!r}: must be the number of a block, 0 or more")
     return frozenset(int(number) for number in numbers)
+
+
+def _order(given: Any) -> list[int]:
+    """`block_order` as plain numbers; whether it names every block can only be told at a launch."""
+    try:
+        return [int(operator.index(number)) for number in given]
+    except TypeError:
+        raise InputError(f"block_order {given!r}: must be a list of block numbers") from None
 
 
 def _beyond(cores: frozenset[int] | None, block_dim: int) -> list[str]:

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ascend_sim.errors import InputError, UnsupportedError
 from ascend_sim.host.operator import Operator
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import Shape, tensor_info
 from ascend_sim.host.tiling import Tiling, TilingContext
 from ascend_sim.soc import Soc, load
+from ascend_sim.soc.models import MAX_BLOCKS
+
+MAX_UB_BYTES = (1 << 63) - 1  # host code keeps sizes in int64
 
 
 def tiling(
@@ -33,9 +38,8 @@ def tiling(
     Raises `TilingError` when the operator's own checks refuse the call, `UnsupportedError` for an unknown operator or
     a SoC that the operator or the simulator does not have, `InputError` for names or values that make no sense.
     """
-    operator = operator_named(op) if isinstance(op, str) else op
-    soc = soc or operator.default_soc
-    chip = load(soc) if isinstance(soc, str) else soc
+    operator = operator_named(op)
+    chip = load(operator.default_soc if soc is None else soc)
     return plan(operator, inputs, attrs or {}, chip, cores, ub_bytes, cann)
 
 
@@ -78,8 +82,8 @@ def tiling_context(
         soc=chip.name,
         variant=chip.variant,
         arch=chip.arch,
-        cores=chip.cores.aiv if cores is None else _count("cores", cores),
-        cube_cores=chip.cores.aic if cores is None else cores,
+        cores=chip.cores.aiv if cores is None else _count("cores", cores, MAX_BLOCKS),
+        cube_cores=chip.cores.aic if cores is None else int(cores),
         ub_bytes=_ub_bytes(operator, chip, ub_bytes),
         library_workspace_bytes=chip.host.library_workspace_bytes,
         inputs={name: tensor_info(name, value) for name, value in bound.items()},
@@ -108,7 +112,7 @@ def infer_shapes(op: str | Operator, inputs: Mapping[str, Any], attrs: Mapping[s
 
     Unknown dims (-1) and the unknown rank (-2,) pass through.
     """
-    operator = operator_named(op) if isinstance(op, str) else op
+    operator = operator_named(op)
     bound = operator.bind_inputs(inputs)
     shapes = {name: tensor_info(name, value, unknown_dims=True).shape for name, value in bound.items()}
     inferred = operator.infer_shapes(shapes, operator.bind_attrs(attrs or {}))
@@ -123,14 +127,17 @@ def _ub_bytes(operator: Operator, chip: Soc, configured: int | None) -> int:
     """The UB size that this operator's tiling reads, in bytes."""
     if configured is None:
         return chip.ub.usable_bytes  # on a board every operator ends up with what GetCoreMemSize answers
-    count = _count("ub_bytes", configured)
+    count = _count("ub_bytes", configured, MAX_UB_BYTES)
     return count if operator.ub_reads == "configured" else count - chip.ub.framework_reserved_bytes
 
 
-def _count(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+def _count(name: str, value: Any, most: int) -> int:
+    """What stands in for a number of the chip's; the operator's own checks refuse what is too small."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} is {value!r}; it must be an integer")
-    return value
+    if value > most:
+        raise InputError(f"{name} is {value}; at most {most} can be")
+    return int(value)
 
 
 def _cann(operator: Operator, wanted: str) -> str:

@@ -22,11 +22,15 @@ def operator_names() -> tuple[str, ...]:
     return tuple(sorted(folder.parent.name for folder in directory("ops").glob("*/op.py")))
 
 
-def operator_named(name: str) -> Operator:
+def operator_named(name: str | Operator) -> Operator:
     """The operator called `name`, in snake case or as its definition spells it ("InplacePartialRotaryMul").
 
-    A name with a slash is the path of an operator's folder ("./my_rope").
+    A name with a slash is the path of an operator's folder ("./my_rope"); an Operator is answered as it is.
     """
+    if isinstance(name, Operator):
+        return name
+    if not isinstance(name, str):
+        raise InputError(f"op must be the name of an operator, not {type(name).__name__}")
     if "/" in name or os.sep in name:
         return operator_at(Path(name))
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

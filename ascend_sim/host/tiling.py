@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from ascend_sim.errors import TilingError
 from ascend_sim.host.tensors import Shape, TensorInfo
+from ascend_sim.keyed import Keyed
 
 PARAM_INVALID = 161002  # ACLNN_ERR_PARAM_INVALID
 DOES_NOT_FIT = 561002  # ACLNN_ERR_INNER_TILING_ERROR: what aclnn answers to a call that no tiling has room for
@@ -107,7 +108,7 @@ class UbBuffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Tiling:
+class Tiling(Keyed):
     """The host's answer: how a call is cut over cores and unified buffer.
 
     `data` holds the fields of the operator's tiling struct in struct order, then derived entries such as "path".

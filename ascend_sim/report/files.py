@@ -25,6 +25,11 @@ def check_writable(path: str | os.PathLike[str], what: str) -> Path:
     return target
 
 
+def same_file(one: Path, other: Path) -> bool:
+    """Whether both paths name one regular file, there or to be made (/dev/null may be named twice)."""
+    return one.resolve() == other.resolve() and (one.is_file() or not one.exists())
+
+
 @contextlib.contextmanager
 def atomic(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
     """Yield a temporary file beside `path`; it takes the name `path` only when the body ends without an error.

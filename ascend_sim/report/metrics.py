@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ascend_sim.keyed import Keyed
 from ascend_sim.program import PipeID, Program
 from ascend_sim.report.codes import Codes, Codes32
 from ascend_sim.report.waits import Wait, WaitTable
@@ -30,7 +31,7 @@ PIPES: dict[str, PipeID] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PipeUse:
+class PipeUse(Keyed):
     """`busy_us`: mean over cores; `ratio`: mean over cores of busy time / AIV time (0..1); `instructions`: in all."""
 
     busy_us: float
@@ -42,7 +43,7 @@ class PipeUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Keyed):
     """A time in us over the cores of a launch."""
 
     mean: float

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ascend_sim.keyed import Keyed
+
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class Values(Keyed):
     """Outputs against golden over all outputs.
 
     `exact`: every bit is equal (any NaN for any other). `max_abs_error` and `max_rel_error` (over golden values that

@@ -16,12 +16,19 @@ from ascend_sim.soc.refusals import refusal
 from ascend_sim.soc.tree import MISSING, Leaves, flatten, lay_over, nest
 
 
-def load(name: str, overrides: Mapping[str, str | int | float | bool] | None = None) -> Soc:
+def load(name: str | Soc, overrides: Mapping[str, str | int | float | bool] | None = None) -> Soc:
     """The chip called `name` ("ascend910b", "Ascend910B4", "Atlas A2"; any case), some parameters overridden.
 
-    `overrides` maps dotted paths to values, for example `{"ub.bytes": "256 KiB"}`; texts are read as YAML scalars.
-    Raises `UnsupportedError` for a chip that is not simulated and `ConfigError` for a value or path that cannot be.
+    A chip that has been loaded already is answered as it is. `overrides` maps dotted paths to values, for example
+    `{"ub.bytes": "256 KiB"}`; texts are read as YAML scalars. Raises `UnsupportedError` for a chip that is not
+    simulated and `ConfigError` for a value or path that cannot be.
     """
+    if isinstance(name, Soc):
+        if overrides:
+            raise ConfigError(f"overrides {overrides!r} need the name of a chip; {name.variant} is already loaded")
+        return name
+    if not isinstance(name, str):
+        raise ConfigError(f"soc must be the name of a chip, not {type(name).__name__}")
     chip = resolve(name)
     arch, leaves = _described(chip)
     if overrides:

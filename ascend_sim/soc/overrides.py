@@ -20,6 +20,8 @@ _SHOWN = 8  # names of a group that an error text spells out
 def apply(overrides: Mapping[str, Any], leaves: Leaves, variant: str) -> Leaves:
     """`leaves` with the overridden values; raises `ConfigError` for a path that is no parameter of `variant`, or one
     that no result depends on."""
+    if not isinstance(overrides, Mapping) or not all(isinstance(path, str) for path in overrides):
+        raise ConfigError(f"overrides must be a dict of dotted paths to values, not {overrides!r}")
     changed = dict(leaves)
     for path, given in overrides.items():
         if path not in leaves:

@@ -15,6 +15,7 @@ def test_shapes():
     assert read_shape("x", "2,32,8,128:float16") == TensorInfo((2, 32, 8, 128), "float16")
     assert read_shape("x", "(4, 1): bf16".replace("bf16", "bfloat16")) == TensorInfo((4, 1), "bfloat16")
     assert read_shape("x", ":float32") == TensorInfo((), "float32")
+    assert read_shape("x", "(4,):float32") == TensorInfo((4,), "float32")
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,7 @@ def test_shapes():
     [
         ("2,3", "input x: '2,3' has no data type; the form is NAME=SHAPE:DTYPE"),
         ("2,a:float16", "input x: shape '2,a' must be integers between commas; the form is"),
+        ("2,,3:float16", "input x: shape '2,,3' must be integers between commas; the form is"),
         ("2,-1:float16", "input x: shape '2,-1' has a negative dim; dims are counts of elements"),
         ("2:float17", "input x: unknown data type 'float17': allowed are"),
     ],

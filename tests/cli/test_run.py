@@ -192,6 +192,7 @@ def test_what_kernels_print_does_not_spoil_the_json(cli, monkeypatch):
         ([OP, "--seed", "x"], "Invalid value for '--seed': "),
         ([OP, "--save", "no/o.npz"], "cannot write the outputs to 'no/o.npz': there is no directory 'no'"),
         ([OP, "--trace", "no/t.json"], "cannot write the trace to 'no/t.json': there is no directory 'no'"),
+        ([OP, "--save", "same", "--trace", "./same"], "--save and --trace both name 'same': give two files"),
         ([OP, "--trace", "."], "cannot write the trace to '.': it is a directory, give a file name"),
         ([OP, "--no-values", "--save", "o.npz"], "--save writes values and --no-values computes none: give only"),
     ],

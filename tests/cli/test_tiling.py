@@ -103,6 +103,8 @@ def test_a_refusal_is_json_with_exit_code_2(cli):
         ([OP, "-i", "x=1,2:float16"], "InplacePartialRotaryMul: required input cos is missing"),
         ([OP, "-i", "x=1:float16", "-i", "x=2:float16"], "--input x is given twice: '1:float16' and '2:float16'"),
         ([OP, "--cores", "many"], "Invalid value for '--cores': "),
+        ([OP, "--cores", "70000"], "cores is 70000; at most 65535 can be"),
+        ([OP, "--ub-bytes", str(2**63)], "ub_bytes is 9223372036854775808; at most 9223372036854775807 can be"),
     ],
 )
 def test_bad_input_is_one_line(refused, arguments, text):
