@@ -17,12 +17,12 @@ import pytest
 
 from ascend_sim import asc
 from ascend_sim.asc import reg
-from ascend_sim.asc.memory import DeviceArray
+from ascend_sim.asc.memory import GM_ALIGNMENT_BYTES, DeviceArray
 from ascend_sim.host.device import Device
 from ascend_sim.host.operator import Call, Operator
 from ascend_sim.host.planning import plan
 from ascend_sim.host.tiling import Tiling
-from ascend_sim.program import CopyWork, Instr, Program, VfInstr, VfLoop, VfWork
+from ascend_sim.program import CopyWork, Instr, Program, SyncWork, VfInstr, VfLoop, VfWork
 from ascend_sim.soc import load
 
 Array = npt.NDArray[Any]
@@ -192,6 +192,28 @@ def specials(inputs: Mapping[str, Array]) -> None:
 def work_of_block(program: Program, block: int = 0) -> Iterator[Instr]:
     """The copies and vector functions of a block, in program order."""
     return (item for item in program.blocks[block].instrs if isinstance(item.work, CopyWork | VfWork))
+
+
+def steps_of(program: Program, arguments: Mapping[str, Any], block: int = 0) -> list[str]:
+    """What a block does, in order: tensors that come in, vector functions, `> tensor` that goes out, SyncAll, Mul.
+
+    `arguments` are the kernel's tensors in the order of its parameters, on a new device.
+    """
+    ends: dict[str, int] = {}
+    at = GM_ALIGNMENT_BYTES
+    for name, array in arguments.items():
+        at += -(-array.nbytes // GM_ALIGNMENT_BYTES) * GM_ALIGNMENT_BYTES
+        ends[name] = at
+    addresses = iter(program.blocks[block].gm_addresses)
+    found = []
+    for item in program.blocks[block].instrs:
+        if isinstance(item.work, CopyWork):
+            address = next(addresses)
+            name = next(name for name, end in ends.items() if address < end)
+            found.append(name if item.work.to_ub else f"> {name}")
+        elif isinstance(item.work, VfWork | SyncWork) or item.row.name == "Mul":
+            found.append(item.row.name)
+    return found
 
 
 def vector_functions(program: Program) -> list[Instr]:
