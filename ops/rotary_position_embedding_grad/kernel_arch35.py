@@ -122,10 +122,11 @@ def launch(call: Call) -> None:
     else:
         rotary_x = part(call, "rotaryXParams")
         halves = 2 if rotary_x.rotaryMode == INTERLEAVE_HALF else 1
-        workspace = user_workspace(call, halves * dy.size, DataType(dy.dtype.name))
+        dtype = DataType(dy.dtype.name)
+        workspace = user_workspace(call, halves * dy.size, dtype)
         results = tensors["dcos"], tensors["dsin"]
         operands = (dy, cos, sin, tensors["x"], dx, *results, workspace)
         lines, table = dy.shape[:-1], cos.shape[:-1]
         shape = SumShape.of(lines, lines if template == "A" else table, dy.shape[-1])
-        sums = Sums(shape, blocks, call.tiling.ub_bytes)
+        sums = Sums(shape.spread(blocks, dtype.itemsize), blocks, call.tiling.ub_bytes)
         rotary_grad_with_x[blocks](*operands, tiling, rotary_x, sums, template)

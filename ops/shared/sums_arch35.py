@@ -11,6 +11,7 @@ One core makes a whole result, so that no bit depends on how many there are.
             |step |step|                                        |step |step|
     a step  group 0 [t0][t1]... group 1 [t0][t1]...             as many terms at once as unified buffer takes
 
+Where there are fewer results than cores a line counts as several inner indexes, one for each 128 B that GM is moved in.
 Where there is one inner index a step is whole rows with all their terms of a group, or one row's terms in several
 tiles; where there are more it is a run of them, in one row.
 """
@@ -26,6 +27,7 @@ from .tiles_arch35 import VECIN, VECOUT, Line, Loops, copy_in, copy_in_looped, c
 from .walks_arch35 import core_index, smaller
 
 BUFFERS = 2
+PIECE_BYTES = 128  # what GM is moved in: shorter pieces of lines would be read in vain
 Terms = tuple[Pointer, ...]  # one tile, or two whose products are summed
 
 
@@ -60,6 +62,13 @@ class SumShape:
         }[kinds]
         sizes = [size for _, size in runs] + [1]  # index -1: an axis that is not there
         return cls(sizes[groups], sizes[rows], sizes[terms], sizes[inner], length)
+
+    def spread(self, cores: int, itemsize: int) -> "SumShape":
+        """Where there are fewer results than cores, lines cut into pieces: a piece is an inner index more."""
+        pieces, rest = divmod(self.length * itemsize, PIECE_BYTES)
+        if rest or pieces < 2 or self.rows * self.inner >= cores:
+            return self
+        return SumShape(self.groups, self.rows, self.terms, self.inner * pieces, self.length // pieces)
 
 
 @dataclass(frozen=True, slots=True)

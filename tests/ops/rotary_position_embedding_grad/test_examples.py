@@ -1,22 +1,20 @@
-"""The example runs as it stands, and prints what it promises."""
+"""The examples run as they stand, and print what they promise."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+from helpers.examples import run_python
 
-ROOT = Path(__file__).parents[3]
+OP = "rotary_position_embedding_grad"
 
 
 def test_round_trip() -> None:
-    example = ROOT / "ops/rotary_position_embedding_grad/examples/round_trip.py"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, str(example)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    lines = run_python(OP, "round_trip.py")
     assert float(lines[0].split()[-1]) < 2e-6
     assert lines[1].endswith("dcos (1, 64, 1, 128)")
     assert lines[2].startswith("forward ")
+
+
+def test_phases_950() -> None:
+    lines = [line.split(" us") for line in run_python(OP, "phases_950.py")]
+    assert [line[0].split()[1] for line in lines] == ["A", "AB", "BAB", "ABA", "BA"]
+    assert all(0 < float(alone.split()[-1]) < float(full.split()[-1]) for alone, full, _ in lines)

@@ -113,6 +113,25 @@ def test_tiles_by_hand(form: str, cores: int, ub_bytes: int, grid: tuple[int, ..
     assert (found.results, found.terms) == tile
 
 
+def test_few_results_are_cut_into_pieces_of_lines() -> None:
+    """256 halves are 4 pieces of 128 B; there must be a whole number of them, and fewer results than cores."""
+    shape = SumShape(3, 5, 4, 1, 256)
+    assert shape.spread(6, 2) == SumShape(3, 5, 4, 4, 64)
+    assert shape.spread(5, 2) == shape
+    assert SumShape(1, 1, 15, 4, 128).spread(64, 4) == SumShape(1, 1, 15, 16, 32)
+    odd = SumShape(1, 1, 60, 1, 100)
+    assert odd.spread(64, 2) == odd
+    factors = lines((3, 5, 4), 256, np.float16)
+    whole, cut = (SumShape.of((3, 5, 4), (1, 5, 1), 256), SumShape.of((3, 5, 4), (1, 5, 1), 256).spread(64, 2))
+    found = []
+    for each in (whole, cut):
+        out = np.full((1, 5, 1, 256), np.nan, np.float16)
+        with Device(load("ascend950")):
+            sum_kernel[8](*factors, out, Sums(each, 8, 9000))
+        found.append(out.tobytes())
+    assert found[0] == found[1] == golden(factors, (1, 5, 1), np.float16).tobytes()
+
+
 def test_terms_go_in_memory_order() -> None:
     """((BIG + 1) - BIG) + 1 in float32, groups in front of terms."""
     big = 2.0**24
