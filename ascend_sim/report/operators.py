@@ -14,8 +14,6 @@ from ascend_sim.host.operator import Operator, Support
 from ascend_sim.host.registry import operator_named, operator_names
 from ascend_sim.report.style import PLAIN, Style
 
-RUN = "ascend-sim run"
-
 
 def operators() -> dict[str, Any]:
     """All operators in short."""
@@ -75,10 +73,11 @@ def _attribute(declared: Attribute) -> dict[str, Any]:
 
 
 def example_command(op: Operator) -> str:
-    """The operator's example as a command line with everything spelled out."""
+    """The operator's example as a command line with everything spelled out; what cannot run can still be tiled."""
+    verb = "run" if op.supports[op.default_soc].simulated else "tiling"
     inputs = [f"-i {name}={','.join(map(str, i.shape))}:{i.dtype}" for name, i in op.example.inputs.items()]
     attrs = [f"--attr {name}={_attr_text(value)}" for name, value in op.example.attrs.items()]
-    return " ".join([RUN, op.name, *inputs, *attrs])
+    return " ".join(["ascend-sim", verb, op.name, *inputs, *attrs])
 
 
 def _attr_text(value: Any) -> str:

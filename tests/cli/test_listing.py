@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
+from ascend_sim.host.registry import operator_named, operator_names
+
 OP = "inplace_partial_rotary_mul"
 
 
@@ -20,7 +24,15 @@ def test_one_operator_in_full_with_a_command_that_works(cli):
     command = cli("ops", OP, "--json").json["command"]
     assert command in answer.out
     assert command.split()[:3] == ["ascend-sim", "run", OP]
-    assert cli("tiling", *command.split()[2:], "--json").json == cli("tiling", OP, "--json").json
+
+
+@pytest.mark.parametrize("name", operator_names())
+def test_the_command_of_every_operator_is_its_example(cli, name):
+    operator = operator_named(name)
+    command = cli("ops", name, "--json").json["command"].split()
+    runs = operator.supports[operator.default_soc].simulated
+    assert command[:3] == ["ascend-sim", "run" if runs else "tiling", name]
+    assert cli("tiling", *command[2:], "--json").json == cli("tiling", name, "--json").json
 
 
 def test_operators_may_be_called_by_their_type_name(cli):
