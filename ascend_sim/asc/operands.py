@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ascend_sim.asc.plain import integer
+from ascend_sim.asc.plain import integer, shown
 from ascend_sim.asc.recorder import RECORDER, outside_kernel
 from ascend_sim.asc.tensors import LocalTensor, TPosition
 from ascend_sim.errors import KernelError
@@ -83,9 +83,11 @@ def dtypes(row: Row, arch: str, *given: DataType) -> None:
 def element(dtype: DataType, value: Any) -> np.generic:
     """`value` as one element of `dtype`: floats round to nearest even, integers wrap as a C conversion does."""
     try:
+        if isinstance(value, np.ndarray):
+            value = value.item()  # numpy's types would make an array of an array
         return _float_element(dtype, value) if dtype.is_float else _integer_element(dtype, value)
     except (OverflowError, TypeError, ValueError):
-        raise KernelError(f"{value!r} cannot be an element of {dtype.name}") from None
+        raise KernelError(f"{shown(value)} cannot be an element of {dtype.name}") from None
 
 
 def _float_element(dtype: DataType, value: Any) -> np.generic:

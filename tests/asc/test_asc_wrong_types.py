@@ -13,6 +13,7 @@ import pytest
 
 import ascend_sim
 from ascend_sim import asc
+from ascend_sim.asc import reg
 from ascend_sim.errors import AscendSimError
 
 ROUNDS = 40
@@ -28,8 +29,8 @@ WRONG = (
 )  # fmt: skip
 
 
-def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    for name, value in vars(asc).items():
+def functions(module: Any = asc) -> Iterator[tuple[str, Callable[..., Any]]]:
+    for name, value in vars(module).items():
         is_enum = isinstance(value, type) and issubclass(value, enum.Enum)
         if (
             callable(value)
@@ -58,9 +59,22 @@ def positional(function: Callable[..., Any]) -> tuple[int, int]:
     return sum(p.default is p.empty for p in found), len(found)
 
 
+def call(name: str, function: Callable[..., Any], right: list[Any], draw: random.Random, wrong: list[str]) -> None:
+    """`function` with arguments of which some make sense; `wrong` collects what fails in foreign words."""
+    least, most = positional(function)
+    for _ in range(ROUNDS):
+        arguments = [draw.choice(right if draw.random() < 0.6 else WRONG) for _ in range(draw.randint(least, most))]
+        try:
+            function(*arguments)
+        except AscendSimError:
+            pass
+        except Exception as error:
+            if PYTHONS_OWN not in str(error):
+                wrong.append(f"{name}{tuple(arguments)}: {type(error).__name__}: {error}")
+
+
 @asc.jit
 def call_everything(x: asc.GlobalAddress, seed: asc.ConstExpr, wrong: asc.ConstExpr) -> None:
-    """Every call with arguments of which some make sense; `wrong` collects the calls that failed in foreign words."""
     draw = random.Random(seed)
     pipe = asc.TPipe()
     buffer, que = asc.TBuf(asc.TPosition.VECCALC), asc.TQue(asc.TPosition.VECIN, 1)
@@ -78,21 +92,33 @@ def call_everything(x: asc.GlobalAddress, seed: asc.ConstExpr, wrong: asc.ConstE
     }  # fmt: skip
     right = [*tensors, *objects.values(), 4, 64, 0]
     for name, function in [*functions(), *methods(objects)]:
-        least, most = positional(function)
-        for _ in range(ROUNDS):
-            arguments = [draw.choice(right if draw.random() < 0.6 else WRONG) for _ in range(draw.randint(least, most))]
-            try:
-                function(*arguments)
-            except AscendSimError:
-                pass
-            except Exception as error:
-                if PYTHONS_OWN not in str(error):
-                    wrong.append(f"{name}{tuple(arguments)}: {type(error).__name__}: {error}")
+        call(name, function, right, draw, wrong)
     raise EnoughError
 
 
 class EnoughError(Exception):
     """What was recorded makes no sense to time."""
+
+
+@asc.vf
+def call_every_register_function(half: Any, single: Any, seed: int) -> None:
+    draw = random.Random(seed)
+    registers = [reg.RegTensor(dtype) for dtype in (asc.float16, asc.float32, asc.uint32)]
+    right = [half, single, *registers, reg.create_mask(asc.float32), 4, 64, 0, asc.float32]
+    for name, function in functions(reg):
+        if getattr(function, "__module__", "").startswith("ascend_sim.asc.reg"):
+            call(name, function, right, draw, REGISTER_FAILURES)
+    raise EnoughError
+
+
+REGISTER_FAILURES: list[str] = []
+
+
+@asc.jit
+def with_registers(seed: asc.ConstExpr) -> None:
+    pipe, buffer = asc.TPipe(), asc.TBuf(asc.TPosition.VECCALC)
+    pipe.init_buffer(buffer, 8192)
+    call_every_register_function(buffer.get(asc.float16), buffer.get(asc.float32), seed)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -103,6 +129,14 @@ def test_every_call_refuses_wrong_types_in_its_own_words(soc: str, values: bool)
     with ascend_sim.device(soc, values=values, echo=False), pytest.raises(AscendSimError, match="EnoughError"):
         call_everything[1](np.zeros(4096, np.float16), 5, wrong)
     assert wrong == []
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_so_does_every_register_call() -> None:
+    REGISTER_FAILURES.clear()
+    with ascend_sim.device("ascend950", echo=False), pytest.raises(AscendSimError, match="EnoughError"):
+        with_registers[1](5)
+    assert REGISTER_FAILURES == []
 
 
 def test_a_list_is_no_pipe() -> None:

@@ -6,6 +6,7 @@ registers can do no more than this: sums of loop indices times constants.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -39,9 +40,10 @@ class Affine:
         """`value` (a whole number or an Affine) as an Affine; `what` names it in a refusal."""
         if isinstance(value, Affine):
             return value
-        if hasattr(value, "__index__"):
-            return cls(value.__index__(), {})
-        raise KernelError(f"{what} must be a whole number or a loop index, not {type(value).__name__}")
+        try:
+            return cls(int(operator.index(value)), {})
+        except TypeError:
+            raise KernelError(f"{what} must be a whole number or a loop index, not {type(value).__name__}") from None
 
     def _combine(self, other: Any, sign: int) -> Any:
         if not isinstance(other, Affine):
