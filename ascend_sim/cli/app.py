@@ -15,6 +15,7 @@ from ascend_sim.cli.options import (
     Attrs,
     ColdStart,
     Core,
+    Explain,
     Inputs,
     Json,
     L2State,
@@ -67,6 +68,7 @@ def run(
         typer.Option("--save", help="Write inputs, outputs, golden and tiling words as npz.", show_default=False),
     ] = None,
     trace: Trace = None,
+    explain: Explain = False,
     core: Core = None,
     l2: L2State = DEFAULT_L2,
     compare: Annotated[
@@ -98,6 +100,7 @@ def run(
         seed,
         save,
         trace,
+        explain,
         core,
         l2,
         json,
@@ -184,6 +187,7 @@ def execute(
     sets: Sets = None,
     no_values: NoValues = False,
     trace: Trace = None,
+    explain: Explain = False,
     core: Core = None,
     l2: L2State = DEFAULT_L2,
     pypto: Annotated[bool, typer.Option("--pypto", help="`import pypto` means the PyPTO front end.")] = False,
@@ -191,7 +195,7 @@ def execute(
     """Run a script and print a summary of every kernel launch."""
     from ascend_sim.cli.execute import ScriptRequest, run_script  # noqa: PLC0415
 
-    request = ScriptRequest(file, arguments or [], soc, sets, not no_values, trace, core, l2, pypto)
+    request = ScriptRequest(file, arguments or [], soc, sets, not no_values, trace, explain, core, l2, pypto)
     raise typer.Exit(run_script(request))
 
 

@@ -34,6 +34,7 @@ class ScriptRequest:
     sets: list[str] | None
     values: bool
     trace: Path | None
+    explain: bool
     core: int | None
     l2: str
     pypto: bool
@@ -46,7 +47,7 @@ def run_script(request: ScriptRequest) -> int:
         check_writable(request.trace, "trace")
     chip = read_chip(request.soc, request.sets)
     default = Device(chip, values=request.values, l2=read_l2(request.l2), core_filter=request.core)
-    printer = _Printer(request.trace)
+    printer = _Printer(request.trace, request.explain)
     with _in_place_of_python(request, default), _shim(request.pypto), progress():
         OBSERVERS.append(printer.show)
         try:
@@ -70,14 +71,15 @@ def run_script(request: ScriptRequest) -> int:
 class _Printer:
     """Prints each launch as it ends, and writes its trace: t.json, then t.2.json, t.3.json, ..."""
 
-    def __init__(self, trace: Path | None) -> None:
+    def __init__(self, trace: Path | None, explain: bool) -> None:
         self.launches = 0
         self._trace = trace
+        self._explain = explain
 
     def show(self, launch: Launch) -> None:
         self.launches += 1
         result = launch_result(launch)
-        typer.echo(result.summary(style_for(sys.stdout)) + "\n")
+        typer.echo(result.summary(style_for(sys.stdout), explain=self._explain) + "\n")
         if self._trace is not None:
             number = "" if self.launches == 1 else f".{self.launches}"
             result.write_trace(self._trace.with_suffix(f"{number}{self._trace.suffix}"))

@@ -45,6 +45,10 @@ Sets = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NoValues = Annotated[bool, typer.Option("--no-values", help="Time only; compute no values.")]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Say where the time goes: waits by reason, critical path, bound, what if."),
+]
 Trace = Annotated[
     Path | None,
     typer.Option("--trace", help="Write a Chrome trace (Perfetto, chrome://tracing).", show_default=False),

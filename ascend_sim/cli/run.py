@@ -34,6 +34,7 @@ class RunRequest:
     seed: int
     save: Path | None
     trace: Path | None
+    explain: bool
     core: int | None
     l2: str
     json: bool
@@ -69,7 +70,7 @@ def run_operator(request: RunRequest) -> int:
         result.save(request.save)
     if request.trace is not None:
         result.write_trace(request.trace)
-    _print(result, request.json)
+    _print(result, request)
     return WRONG_VALUES if result.values.ok is False else OK
 
 
@@ -85,9 +86,9 @@ def _check_files(request: RunRequest) -> None:
         raise InputError(f"--save and --trace both name {str(request.save)!r}: give two files")
 
 
-def _print(result: Result, json: bool) -> None:
-    if json:
+def _print(result: Result, request: RunRequest) -> None:
+    if request.json:
         typer.echo(result.output, err=True, nl=False)  # what kernels print must not spoil the JSON on stdout
-        typer.echo(json_format.dumps(result.to_json(), indent=2))
+        typer.echo(json_format.dumps(result.to_json(explain=request.explain), indent=2))
     else:
-        typer.echo(result.summary(style_for(sys.stdout)))
+        typer.echo(result.summary(style_for(sys.stdout), explain=request.explain))

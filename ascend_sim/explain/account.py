@@ -128,7 +128,8 @@ class Account:
     @cached_property
     def pipes(self) -> dict[str, PipeTotal]:
         """Each pipe over all blocks."""
-        return {name: total_of(name, [block.pipes[name] for block in self.blocks]) for name in PIPE_NAMES}
+        per_us = self.cores * self.timeline.clock_mhz
+        return {name: total_of(name, [block.pipes[name] for block in self.blocks], per_us) for name in PIPE_NAMES}
 
     @cached_property
     def sums(self) -> list[Sum]:

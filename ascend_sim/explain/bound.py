@@ -113,7 +113,8 @@ class Roofline:
 
 
 def roofline(columns: Columns) -> Roofline:
-    """Rates and roofs of a launch. The GM roof is the tightest of ports, L2 and (if HBM moved anything) HBM."""
+    """Rates and roofs of a launch. The GM roof is the tightest of ports, L2 and (for the share of
+    the bytes that it had to move) HBM."""
     timeline, soc, memory = columns.timeline, columns.soc, columns.timing.memory
     cores = max(1, len({line.core for line in timeline.cores}))
     span_us = timeline.to_us(timeline.duration_cycles) or 1.0
@@ -130,7 +131,7 @@ def roofline(columns: Columns) -> Roofline:
     )
     port = cores * memory.port_total_bytes_per_cycle * per_cycle
     kb_us = span_us * 1e3  # bytes / (us * 1000) = GB/s
-    served = [port, l2_read + l2_write] + ([hbm] if hbm_bytes else [])
+    served = [port, l2_read + l2_write] + ([hbm * gm_bytes / hbm_bytes] if hbm_bytes else [])
     roofs = (
         Roof("vector", "Gop/s", operations / kb_us, peak * cores * per_cycle),
         Roof("gm", "GB/s", gm_bytes / kb_us, min(served)),

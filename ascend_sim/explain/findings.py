@@ -60,6 +60,10 @@ def place_of(instr: Instr | None) -> str:
     return f"{instr.name} {PurePath(place.file).name}:{place.line}" if place else instr.name
 
 
+def _part(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
 def _line(instr: Instr | None) -> str:
     return str(instr.place or "") if instr else ""
 
@@ -102,7 +106,7 @@ def _unbalanced(account: Account) -> Iterator[Finding]:
         yield Finding(
             "unbalanced",
             waits,
-            f"cores wait for each other at {place_of(where.instr)} for {waits:.1%} of the AIV time",
+            f"cores wait for each other at {place_of(where.instr)} for {_part(waits)} of the AIV time",
             where.line,
             "share the work between two SyncAll more evenly, or need fewer of them",
         )
@@ -136,7 +140,7 @@ def _single_buffer(account: Account) -> Iterator[Finding]:
                 "single_buffer",
                 share,
                 f"{copies} and the vector unit take turns: each waits for the other to be done with their one buffer, "
-                f"for at least {share:.1%} of the AIV time ({place_of(theirs[0].cause)}, {place_of(mine[0].cause)})",
+                f"at least {_part(share)} of the AIV time ({place_of(theirs[0].cause)}, {place_of(mine[0].cause)})",
                 copy.cause_line,
                 "give the queue two buffers (InitBuffer with num=2), so that the next tile moves beside the computing",
             )
@@ -176,7 +180,7 @@ def _barriers(account: Account) -> Iterator[Finding]:
         yield Finding(
             "barriers",
             share,
-            f"the scalar unit stands before {place_of(often[0].instr)} for {share:.1%} of the AIV time",
+            f"the scalar unit stands before {place_of(often[0].instr)} for {_part(share)} of the AIV time",
             often[0].line,
             "order pipes by flags or queues where one needs the other, in place of PIPE_ALL",
         )
@@ -189,7 +193,7 @@ def _bank_conflicts(account: Account) -> Iterator[Finding]:
         yield Finding(
             "bank_conflicts",
             share,
-            f"UB bank conflicts are {share:.1%} of the critical path, most of them in {place_of(worst)}",
+            f"UB bank conflicts are {_part(share)} of the critical path, most of them in {place_of(worst)}",
             _line(worst),
             "place operands so that one repeat's blocks lie in different bank groups (shift a buffer by 32 B to 256 B)",
         )
@@ -202,8 +206,8 @@ def _scalar(account: Account) -> Iterator[Finding]:
         yield Finding(
             "scalar_bound",
             share,
-            f"the scalar unit decides: issuing instructions and its own are {share:.1%} of the critical path, most of "
-            f"it at {place_of(worst)}",
+            f"the scalar unit decides: issuing instructions and its own are {_part(share)} of the critical path, most "
+            f"of it at {place_of(worst)}",
             _line(worst),
             "fewer and longer instructions: more elements or repeats a call, no GetValue and SetValue in loops",
         )
@@ -220,7 +224,7 @@ def _memory(account: Account) -> Iterator[Finding]:
             yield Finding(
                 kind,
                 share,
-                f"{what} decides: copies are {share:.1%} of the critical path longer because the cores share it "
+                f"{what} decides: copies are {_part(share)} of the critical path longer because the cores share it "
                 f"({roof.rate:,.0f} of {roof.roof:,.0f} GB/s), most of it at {place_of(worst)}",
                 _line(worst),
                 "move fewer bytes: fuse kernels, keep in UB what is used again"
@@ -240,8 +244,8 @@ def _small_copies(account: Account) -> Iterator[Finding]:
             yield Finding(
                 "small_copies",
                 share,
-                f"copies are short: latency and engine gaps are {share:.1%} of the critical path, {mean:,.0f} B a copy "
-                f"on it ({place_of(worst)})",
+                f"copies are short: latency and engine gaps are {_part(share)} of the critical path, {mean:,.0f} B a "
+                f"copy on it ({place_of(worst)})",
                 _line(worst),
                 "bigger tiles: fewer copies of more bytes, up to what UB holds",
             )
@@ -254,8 +258,8 @@ def _dependent(account: Account) -> Iterator[Finding]:
         yield Finding(
             "dependent_results",
             share,
-            f"vector instructions wait for each other's results: {share:.1%} of the critical path, most of it behind "
-            f"{place_of(worst)}",
+            f"vector instructions wait for each other's results: {_part(share)} of the critical path, most of it "
+            f"behind {place_of(worst)}",
             _line(worst),
             "longer instructions, or independent ones between two that depend on each other",
         )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from ascend_sim.report.values import UNCHECKED, Values
 from ascend_sim.report.waits import Wait
 from ascend_sim.soc import Soc
 from ascend_sim.timeline import MemoryCounters, Timeline
+
+if TYPE_CHECKING:
+    from ascend_sim.explain import Account
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 WAITS_IN_JSON = 20
@@ -85,6 +88,13 @@ class Result:
         return measure(self.program, self.timeline)
 
     @cached_property
+    def account(self) -> Account:
+        """Where the time went: gaps with reasons, critical path, findings, what if."""
+        from ascend_sim.explain import account  # noqa: PLC0415 - most runs explain nothing
+
+        return account(self.program, self.timeline, self.chip)
+
+    @cached_property
     def notes(self) -> list[str]:
         """What the figures hang on: overridden and assumed chip parameters."""
         return notes_on(self.program, self.timeline, self.metrics, self.chip)
@@ -118,8 +128,9 @@ class Result:
     def instructions(self) -> int:
         return self.metrics.instructions
 
-    def to_json(self) -> dict[str, Any]:
-        """A dict ready for `json.dumps`; the keys from `op` to `cold_start_us` are stable."""
+    def to_json(self, *, explain: bool = False) -> dict[str, Any]:
+        """A dict ready for `json.dumps`; the keys from `op` to `cold_start_us` are stable. `explain` adds the account
+        of time."""
         metrics = self.metrics
         return {
             "op": self.op,
@@ -145,13 +156,13 @@ class Result:
             "waits": [wait.to_json() for wait in metrics.waits[:WAITS_IN_JSON]],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
-        }
+        } | ({"explain": self.account.to_json()} if explain else {})
 
-    def summary(self, style: Style = PLAIN) -> str:
-        """The text that `ascend-sim run` prints."""
+    def summary(self, style: Style = PLAIN, *, explain: bool = False) -> str:
+        """The text that `ascend-sim run` prints; with `explain` the account of time stands in place of the waits."""
         from ascend_sim.report.text import summary  # noqa: PLC0415 - text reads results, results write text
 
-        return summary(self, style)
+        return summary(self, style, explain=explain)
 
     def write_trace(self, path: str | os.PathLike[str]) -> None:
         """Write the run as a Chrome trace (Perfetto, chrome://tracing, MindStudio Insight)."""

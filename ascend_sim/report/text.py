@@ -22,12 +22,23 @@ if TYPE_CHECKING:
 _WAITS_OF_LIMIT, _WAITS_OF_OTHERS = 4, 3
 
 
-def summary(result: Result, style: Style) -> str:
-    """Every section of the report, without a newline at the end."""
+def summary(result: Result, style: Style, *, explain: bool = False) -> str:
+    """Every section of the report, without a newline at the end; with `explain` the explanation in place of the
+    waits."""
+    sections = [_head, _tiling, _values, _comparison, _time, _pipes, _waits, _memory, timeline_rows, _remarks]
+    if explain:
+        sections.remove(_waits)
+        sections.insert(-1, _explanation)
     lines: list[str] = []
-    for section in (_head, _tiling, _values, _comparison, _time, _pipes, _waits, _memory, timeline_rows, _remarks):
+    for section in sections:
         lines += section(result, style)
     return "\n".join(lines)
+
+
+def _explanation(result: Result, style: Style) -> Iterator[str]:
+    from ascend_sim.report.explanation import explanation  # noqa: PLC0415 - most runs explain nothing
+
+    yield explanation(result.account, style)
 
 
 def _head(result: Result, style: Style) -> Iterator[str]:

@@ -134,3 +134,10 @@ def test_files_that_cannot_be_run(refused, tmp_path, script):
     assert refused("exec", str(tmp_path)) == f"cannot run {str(tmp_path)!r}: it is a directory, give a Python file"
     assert refused("exec", "--trace", "no/t.json", script("")).startswith("cannot write the trace to 'no/t.json'")
     assert refused("exec", "--soc", "Ascend1", script("")).startswith("unknown SoC 'Ascend1'")
+
+
+def test_launches_are_explained(cli, script):
+    answer = cli("exec", "--explain", script("double[1](x, 64)"))
+    assert answer.code == 0
+    assert "\nAccount " in answer.out
+    assert "DataCopy script.py:" in answer.out

@@ -201,3 +201,20 @@ def test_bad_input_is_one_line(refused, arguments, text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert refused("run", *arguments).startswith(text)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_explained(cli):
+    """The account stands in place of the waits; its JSON has the same figures."""
+    answer = cli("run", OP, *SMALL, *SLICE, "--explain")
+    assert answer.code == 0
+    for text in ("\nBound ", "\nAccount ", "\nPath ", "\nRoofline ", "\nWhat if "):
+        assert text in answer.out, text
+    assert "\nWaits " not in answer.out
+    found = cli("run", OP, *SMALL, *SLICE, "--explain", "--json").json["explain"]
+    assert found.keys() == {"bound", "balance", "findings", "pipes", "gaps", "path", "roofline", "what_if"}
+    best = found["what_if"][0]
+    assert best["gain_us"] > 0
+    shown = re.search(r"What if .*\n +(\d+\.\d+) us +-\d+\.\d %  if ", answer.out)
+    assert shown
+    assert float(shown[1]) == pytest.approx(best["duration_us"], abs=0.006)
+    assert "explain" not in cli("run", OP, *SMALL, *SLICE, "--json").json
