@@ -62,7 +62,7 @@ def trace_chunks(timeline: Timeline) -> Iterator[str]:
     for core in timeline.cores:
         found = codes.of(core.program.instrs)
         heads += [_head(instr) for instr in codes.instrs[len(heads) :]]
-        begin, end = _drawn(core, codes, found)
+        begin, end = drawn(core, codes, found)
         yield from _instructions(core, timeline, heads, found, begin, end)
         arrows = list(_arrows(core, timeline, codes, found, flow))
         flow += len(arrows)
@@ -114,7 +114,7 @@ def _detail(instr: Instr) -> str:
     return ""
 
 
-def _drawn(core: CoreTimeline, codes: Codes, found: Codes32) -> tuple[Ints, Ints]:
+def drawn(core: CoreTimeline, codes: Codes, found: Codes32) -> tuple[Ints, Ints]:
     """Where each event begins and ends on paper, in cycles; events of one pipe never overlap."""
     waits = np.array([_draws_wait(instr) for instr in codes.instrs], np.bool_)
     begin = np.asarray(core.start, np.int64) - np.where(waits[found], np.asarray(core.wait, np.int64), 0)
