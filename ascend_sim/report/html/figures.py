@@ -98,7 +98,7 @@ def overview(rates: Rates) -> go.Figure:
 
 def waits(account: Account) -> go.Figure:
     """Where each pipe's time goes: work, waiting inside, and idle by reason."""
-    totals = list(account.totals.values())
+    totals = list(account.pipes.values())
     names = [f"aiv_{total.pipe}" for total in totals]
     figure = go.Figure()
     figure.add_trace(_stack("works", names, [100 * total.share(total.work) for total in totals], "#1f9d8f"))
