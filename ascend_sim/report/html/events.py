@@ -60,9 +60,26 @@ def instruction_bars(blocks: list[CoreTimeline], timeline: Timeline, span: tuple
                     timeline.to_us(int(begin[at])),
                     us,
                     instr.name,
-                    f"{instr.name} {place_text(instr)}<br>{int(end[at] - begin[at]):,} cycles, {us:.4f} us{_more(instr)}",
+                    f"{instr.name} {place_text(instr)}<br>{int(end[at] - begin[at]):,} cycles, {us:.4f} us"
+                    + _more(instr),
                 )
             )
+    return bars
+
+
+def issue_bars(blocks: list[BlockAccount], timeline: Timeline, span: tuple[float, float]) -> list[Bar]:
+    """Where the scalar unit works: everything between its gaps."""
+    lines = {line.program.block: line for line in timeline.cores}
+    bars = []
+    for block in blocks:
+        gaps = block.pipes["scalar"].gaps
+        begins = np.concatenate(([block.begin], gaps.end)).tolist()
+        ends = np.concatenate((gaps.begin, [block.finish])).tolist()
+        for begin, end in zip(begins, ends, strict=True):
+            low, high = timeline.to_us(begin), timeline.to_us(end)
+            if high > max(low, span[0]) and low < span[1]:
+                row = row_name(lines[block.block], "scalar")
+                bars.append(Bar(row, low, high - low, "scalar works", f"scalar unit works<br>{end - begin:,} cycles"))
     return bars
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import colorsys
-import zlib
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 import plotly.graph_objects as go
@@ -26,8 +26,8 @@ def timeline(bars: list[Bar], gaps: list[Bar], rows: list[str], span: tuple[floa
     by_name: dict[str, list[Bar]] = defaultdict(list)
     for bar in bars:
         by_name[bar.name].append(bar)
-    for name in sorted(by_name):
-        figure.add_trace(_bars(name, by_name[name], _colour(name)))
+    for name, colour in _palette(by_name).items():
+        figure.add_trace(_bars(name, by_name[name], colour))
     figure.update_layout(
         barmode="overlay",
         bargap=0.18,
@@ -72,8 +72,11 @@ def bandwidth(rates: Rates, roof_gbps: float) -> go.Figure:
         figure.add_trace(
             go.Scatter(x=rates.us, y=rates.gbps[name], name=name, mode="lines", line=line, stackgroup="gm")
         )
-    figure.add_hline(y=roof_gbps, line={"color": "#b3423a", "dash": "dot", "width": 1}, annotation_text="roof")
-    figure.update_layout(height=260, xaxis={"title": "us"}, yaxis={"title": "GB/s", "rangemode": "tozero"})
+    peak = max((rates.gbps["read"] + rates.gbps["written"]).max(initial=0.0), 1e-3)
+    if peak > roof_gbps / 2:
+        figure.add_hline(y=roof_gbps, line={"color": "#b3423a", "dash": "dot", "width": 1}, annotation_text="roof")
+    title = f"GM, GB/s (at most {roof_gbps:,.0f})"
+    figure.update_layout(height=260, xaxis={"title": "us"}, yaxis={"title": title, "rangemode": "tozero"})
     return _dressed(figure, left=70)
 
 
@@ -107,7 +110,7 @@ def waits(account: Account) -> go.Figure:
     for reason in Reason:
         shares = [100 * total.share(total.idle_by.get(reason, 0)) for total in totals]
         if max(shares, default=0) >= 0.05:
-            figure.add_trace(_stack(reason.text, names, shares, _colour(reason.text, light=0.72)))
+            figure.add_trace(_stack(reason.text, names, shares, _light(reason)))
     figure.update_layout(
         barmode="stack",
         height=300,
@@ -166,6 +169,7 @@ def unified_buffer(found: list[Use], capacity: int) -> go.Figure:
     for use in found:
         by_name[f"{use.writer.name} {place_text(use.writer)}"].append(use)
     figure = go.Figure()
+    palette = _palette(by_name)
     for name, group in by_name.items():
         figure.add_trace(
             go.Bar(
@@ -181,7 +185,7 @@ def unified_buffer(found: list[Use], capacity: int) -> go.Figure:
                 ],
                 textposition="none",
                 hovertemplate="%{text}<extra></extra>",
-                marker={"color": _colour(name), "opacity": 0.78, "line": {"width": 0.5, "color": "white"}},
+                marker={"color": palette[name], "opacity": 0.78, "line": {"width": 0.5, "color": "white"}},
             )
         )
     top = max((use.end for use in found), default=capacity)
@@ -204,8 +208,17 @@ def _dressed(figure: go.Figure, left: int = _MARGIN["l"]) -> go.Figure:
     return figure
 
 
-def _colour(name: str, light: float = 0.5) -> str:
-    """A colour that a name always has."""
-    hue = (zlib.crc32(name.encode()) % 360) / 360
+def _palette(names: Iterable[str]) -> dict[str, str]:
+    """A colour per name, all different and as far from each other as so many can be."""
+    known = list(names)
+    return {name: _hue(at / max(len(known), 1), 0.5 if at % 2 else 0.4) for at, name in enumerate(known)}
+
+
+def _light(reason: Reason) -> str:
+    """The colour that a reason has in every report."""
+    return _hue(reason / len(Reason), 0.76)
+
+
+def _hue(hue: float, light: float) -> str:
     red, green, blue = colorsys.hls_to_rgb(hue, light, 0.55)
     return f"rgb({int(255 * red)},{int(255 * green)},{int(255 * blue)})"

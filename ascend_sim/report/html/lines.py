@@ -47,7 +47,9 @@ def costs(account: Account) -> dict[str, dict[int, Cost]]:
         prices = block.columns.prices
         for number, queue in enumerate(prices.queues):
             cycles = np.bincount(
-                prices.code[queue], weights=prices.occupancy[queue] * prices.working[queue], minlength=len(prices.instrs)
+                prices.code[queue],
+                weights=prices.occupancy[queue] * prices.working[queue],
+                minlength=len(prices.instrs),
             )
             for code in np.unique(prices.code[queue]).tolist():
                 instr = prices.instrs[code]

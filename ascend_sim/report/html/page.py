@@ -14,7 +14,7 @@ from ascend_sim.errors import InputError
 from ascend_sim.report.files import atomic
 from ascend_sim.report.html import lines
 from ascend_sim.report.html.buffers import uses
-from ascend_sim.report.html.events import gap_bars, instruction_bars, rates, rows
+from ascend_sim.report.html.events import gap_bars, instruction_bars, issue_bars, rates, rows
 from ascend_sim.report.html.pictures import tiling_svg
 from ascend_sim.report.html.selection import Selection
 from ascend_sim.report.result import Result
@@ -43,7 +43,10 @@ def page(result: Result, selection: Selection) -> str:
     shown = {block.program.block for block in blocks}
     own = [block for block in account.blocks if block.block in shown]
     charts["timeline"] = figures.timeline(
-        instruction_bars(blocks, line, span), gap_bars(own, line, span), rows(blocks), span
+        [*issue_bars(own, line, span), *instruction_bars(blocks, line, span)],
+        gap_bars(own, line, span),
+        rows(blocks),
+        span,
     )
     over_time = rates(account)
     roofs = {roof.name: roof for roof in account.roofline.roofs}
@@ -84,6 +87,7 @@ def _document(result: Result, sections: Sequence[str], charts: dict[str, Any]) -
     assets = files("ascend_sim.report.html") / "assets"
     style, script = ((assets / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     data = ",".join(f"{json.dumps(name)}:{figure.to_json()}" for name, figure in charts.items())
+    data = data.replace("</", "<\\/")  # a text must not end the script
     title = escape(f"{result.op} on {result.variant}")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -91,7 +95,7 @@ def _document(result: Result, sections: Sequence[str], charts: dict[str, Any]) -
         '<link rel="icon" href="data:,">'
         f"<style>{style}</style><script>{get_plotlyjs()}</script></head><body><main>{''.join(sections)}"
         f"<footer>ascend-sim {__version__}. Simulated, not measured.</footer></main>"
-        f'<script>const CHARTS={{{data.replace("</", "<\\/")}}};</script><script>{script}</script></body></html>\n'
+        f"<script>const CHARTS={{{data}}};</script><script>{script}</script></body></html>\n"
     )
 
 
@@ -118,7 +122,9 @@ def _head(result: Result) -> str:
         _card("launch", f"{us(result.launch_us)} us"),
         _card("AIV time, mean", f"{us(aiv.mean)} us", f"min {us(aiv.min)}, max {us(aiv.max)} us"),
         _card("limit", f"aiv_{result.bound}", f"busy {percent(result.pipes[result.bound].ratio)} of the AIV time"),
-        _card("values", verdict[0], "every bit equals the golden" if values.checked and values.exact else "", verdict[1]),
+        _card(
+            "values", verdict[0], "every bit equals the golden" if values.checked and values.exact else "", verdict[1]
+        ),
         _card("instructions", f"{result.instructions:,}", plural(result.block_dim, "block")),
     ]
     pipes = [
@@ -147,7 +153,9 @@ def _why(result: Result) -> Iterator[str]:
     findings = result.account.findings
     if findings:
         items = "".join(
-            f"<li>{escape(finding.text)}" + (f"<br><small>{escape(finding.hint)}</small>" if finding.hint else "") + "</li>"
+            f"<li>{escape(finding.text)}"
+            + (f"<br><small>{escape(finding.hint)}</small>" if finding.hint else "")
+            + "</li>"
             for finding in findings
         )
         yield f'<ul class="findings">{items}</ul>'
@@ -159,7 +167,15 @@ def _waits_table(result: Result) -> str:
         where = f"{entry.instr.name} {place_text(entry.instr)}" if entry.instr else ""
         cause = f"{entry.cause.name} {place_text(entry.cause)}" if entry.cause else ""
         found.append(
-            (f"aiv_{entry.pipe}", entry.reason.text, us(entry.us), percent(entry.share), f"{entry.count:,}", where, cause)
+            (
+                f"aiv_{entry.pipe}",
+                entry.reason.text,
+                us(entry.us),
+                percent(entry.share),
+                f"{entry.count:,}",
+                where,
+                cause,
+            )
         )
     names = ("pipe", "reason", "us, mean per core", "of the AIV time", "times", "before", "waits for")
     return _table(names, found, "waits-table")
@@ -167,7 +183,9 @@ def _waits_table(result: Result) -> str:
 
 def _roofs_table(result: Result) -> str:
     found = result.account.roofline
-    rows_ = [(roof.name, f"{roof.rate:,.1f}", f"{roof.roof:,.1f}", roof.unit, percent(roof.share)) for roof in found.roofs]
+    rows_ = [
+        (roof.name, f"{roof.rate:,.1f}", f"{roof.roof:,.1f}", roof.unit, percent(roof.share)) for roof in found.roofs
+    ]
     return _table(("roof", "this run", "at most", "unit", "share"), rows_, "roofs")
 
 
@@ -183,7 +201,7 @@ def _tiling(result: Result) -> Iterator[str]:
 
 def _buffers_note(blocks: Sequence[Any]) -> str:
     which = f"block {blocks[0].program.block}" if blocks else "nothing ran"
-    return f"<p>Bytes in use over time, {which}: from the instruction that writes them to the last one that reads them.</p>"
+    return f"<p>Bytes in use over time, {which}: from the instruction that writes them to the last that reads them.</p>"
 
 
 def _source(result: Result) -> Iterator[str]:
@@ -220,8 +238,8 @@ def _code_row(line: lines.CodeLine, top: float) -> str:
 def _notes(result: Result) -> Iterator[str]:
     chip = result.chip
     about = (
-        f"{chip.variant} ({chip.name}), {chip.cores.aiv} vector cores at {chip.clock_mhz:g} MHz, UB {size(chip.ub.bytes)} "
-        f"a core, L2 {size(chip.l2.bytes)} ({result.l2})"
+        f"{chip.variant} ({chip.name}), {chip.cores.aiv} vector cores at {chip.clock_mhz:g} MHz, "
+        f"UB {size(chip.ub.bytes)} a core, L2 {size(chip.l2.bytes)} ({result.l2})"
     )
     yield f"<p>{escape(about)}</p>"
     warnings = [*(result.tiling.warnings if result.tiling else ()), *result.warnings]

@@ -8,7 +8,7 @@ for (const [name, figure] of Object.entries(CHARTS)) {
     figure.layout.font = Object.assign({}, figure.layout.font, { size: 11 });
     if (name === "timeline") figure.layout.yaxis = Object.assign({}, figure.layout.yaxis, { tickfont: { size: 9 } });
   }
-  Plotly.newPlot(place, figure.data, figure.layout, { responsive: true, displaylogo: false, scrollZoom: name === "timeline" });
+  Plotly.newPlot(place, figure.data, figure.layout, { responsive: true, displaylogo: false, displayModeBar: false, scrollZoom: name === "timeline" });
 }
 const number = (text) => {
   const value = parseFloat(text.replace(/,/g, ""));
