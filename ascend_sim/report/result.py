@@ -17,6 +17,7 @@ from ascend_sim.report.assumptions import notes_on
 from ascend_sim.report.comparison import Comparison
 from ascend_sim.report.files import atomic
 from ascend_sim.report.metrics import Metrics, PipeUse, Spread, measure, memory_json
+from ascend_sim.report.selection import EVERYTHING, Selection
 from ascend_sim.report.style import PLAIN, Style
 from ascend_sim.report.values import UNCHECKED, Values
 from ascend_sim.report.waits import Wait
@@ -169,6 +170,13 @@ class Result:
         from ascend_sim.report.trace import write_trace  # noqa: PLC0415 - most runs write none
 
         write_trace(self.timeline, path)
+
+    def write_html(self, path: str | os.PathLike[str], chosen: Selection = EVERYTHING) -> None:
+        """Write the run as one HTML file that opens offline (extra `report`); `chosen` limits what is drawn
+        instruction by instruction."""
+        from ascend_sim.report.html import write_html  # noqa: PLC0415 - most runs write none
+
+        write_html(self, path, chosen)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an npz with `in_<name>`, `out_<name>`, `golden_<name>` and `tiling_words`; bfloat16 becomes float32.

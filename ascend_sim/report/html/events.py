@@ -16,6 +16,7 @@ from ascend_sim.timeline import CoreTimeline, Timeline
 
 PIPES = (("scalar", PipeID.PIPE_S), ("mte2", PipeID.PIPE_MTE2), ("vec", PipeID.PIPE_V), ("mte3", PipeID.PIPE_MTE3))
 BINS = 240
+SCALAR_WORK = "scalar unit works"
 Floats = npt.NDArray[np.float64]
 
 
@@ -79,7 +80,7 @@ def issue_bars(blocks: list[BlockAccount], timeline: Timeline, span: tuple[float
             low, high = timeline.to_us(begin), timeline.to_us(end)
             if high > max(low, span[0]) and low < span[1]:
                 row = row_name(lines[block.block], "scalar")
-                bars.append(Bar(row, low, high - low, "scalar works", f"scalar unit works<br>{end - begin:,} cycles"))
+                bars.append(Bar(row, low, high - low, SCALAR_WORK, f"{SCALAR_WORK}<br>{end - begin:,} cycles"))
     return bars
 
 

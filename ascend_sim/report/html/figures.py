@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from ascend_sim.explain import Account, Reason
 from ascend_sim.report.html.buffers import Use
-from ascend_sim.report.html.events import Bar, Rates
+from ascend_sim.report.html.events import SCALAR_WORK, Bar, Rates
 from ascend_sim.report.text import place_text
 
 PIPE_COLOURS = {"scalar": "#6b7a99", "vec": "#1f9d8f", "mte2": "#3b76d6", "mte3": "#d9822b"}
@@ -26,7 +26,8 @@ def timeline(bars: list[Bar], gaps: list[Bar], rows: list[str], span: tuple[floa
     by_name: dict[str, list[Bar]] = defaultdict(list)
     for bar in bars:
         by_name[bar.name].append(bar)
-    for name, colour in _palette(by_name).items():
+    colours = _palette(by_name) | {SCALAR_WORK: PIPE_COLOURS["scalar"]}
+    for name, colour in colours.items():
         figure.add_trace(_bars(name, by_name[name], colour))
     figure.update_layout(
         barmode="overlay",

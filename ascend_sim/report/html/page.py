@@ -16,8 +16,9 @@ from ascend_sim.report.html import lines
 from ascend_sim.report.html.buffers import uses
 from ascend_sim.report.html.events import gap_bars, instruction_bars, issue_bars, rates, rows
 from ascend_sim.report.html.pictures import tiling_svg
-from ascend_sim.report.html.selection import Selection
+from ascend_sim.report.html.shown import blocks_shown, span_shown
 from ascend_sim.report.result import Result
+from ascend_sim.report.selection import EVERYTHING, Selection
 from ascend_sim.report.style import PLAIN, percent, plural, size, us
 from ascend_sim.report.text import place_text
 from ascend_sim.report.tilings import tiling_lines
@@ -25,9 +26,9 @@ from ascend_sim.report.tilings import tiling_lines
 _WAITS_SHOWN = 40
 
 
-def write_html(result: Result, path: str | os.PathLike[str], selection: Selection | None = None) -> None:
+def write_html(result: Result, path: str | os.PathLike[str], selection: Selection = EVERYTHING) -> None:
     """Write the report of a run; the file appears whole or not at all. Needs the extra `report` (plotly)."""
-    text = page(result, selection or Selection())
+    text = page(result, selection)
     with atomic(path, "HTML report") as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -38,8 +39,8 @@ def page(result: Result, selection: Selection) -> str:
     charts: dict[str, Any] = {}
     account = result.account
     line = result.timeline
-    blocks = selection.blocks(line)
-    span = selection.span_us(line, blocks)
+    blocks = blocks_shown(selection, line)
+    span = span_shown(selection, line, blocks)
     shown = {block.program.block for block in blocks}
     own = [block for block in account.blocks if block.block in shown]
     charts["timeline"] = figures.timeline(
