@@ -216,7 +216,7 @@ def _source(result: Result) -> Iterator[str]:
                 body.append('<tr class="cut"><td colspan="6"></td></tr>')
             before = line.number
             body.append(_code_row(line, top))
-        heads = "".join(f"<th>{name}</th>" for name in ("line", "code", "work, us", "waits, us", "times", "pipes"))
+        heads = "".join(f"<th>{name}</th>" for name in ("work, us", "waits, us", "times", "pipes", "line", "code"))
         yield (
             f'<h3>{escape(lines.short(file))}</h3><div class="wide"><table class="code"><thead><tr>{heads}</tr></thead>'
             f"<tbody>{''.join(body)}</tbody></table></div>"
@@ -227,12 +227,13 @@ def _code_row(line: lines.CodeLine, top: float) -> str:
     cost = line.cost
     text = f"<td>{line.number}</td><td><code>{escape(line.text)}</code></td>"
     if cost is None:
-        return f'<tr class="plain">{text}<td></td><td></td><td></td><td></td></tr>'
+        return f'<tr class="plain"><td></td><td></td><td></td><td></td>{text}</tr>'
     heat = cost.total_us / top
     pipes = ", ".join(f"{name} {us(value)}" for name, value in cost.work_us.items())
+    work, waits = (us(value) if value else "" for value in (cost.total_us, cost.waits_us))
     return (
-        f'<tr style="background:rgba(217,130,43,{0.55 * heat:.3f})">{text}<td>{us(cost.total_us)}</td>'
-        f"<td>{us(cost.waits_us)}</td><td>{cost.count:,}</td><td>{escape(pipes)}</td></tr>"
+        f'<tr style="background:rgba(217,130,43,{0.55 * heat:.3f})"><td>{work}</td><td>{waits}</td>'
+        f"<td>{cost.count:,}</td><td>{escape(pipes)}</td>{text}</tr>"
     )
 
 
