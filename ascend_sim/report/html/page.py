@@ -9,7 +9,6 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from ascend_sim import __version__
 from ascend_sim.errors import InputError
 from ascend_sim.report.files import atomic
 from ascend_sim.report.html import lines
@@ -95,7 +94,7 @@ def _document(result: Result, sections: Sequence[str], charts: dict[str, Any]) -
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<link rel="icon" href="data:,">'
         f"<style>{style}</style><script>{get_plotlyjs()}</script></head><body><main>{''.join(sections)}"
-        f"<footer>ascend-sim {__version__}. Simulated, not measured.</footer></main>"
+        f"<footer>ascend-sim. Simulated, not measured.</footer></main>"
         f"<script>const CHARTS={{{data}}};</script><script>{script}</script></body></html>\n"
     )
 
