@@ -123,7 +123,7 @@ def test_against_the_naive_reference(row: Row) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.call)
 def test_against_the_naive_reference_at_length(row: Row) -> None:
-    @settings(max_examples=100, deadline=None, database=None)
+    @settings(max_examples=40, deadline=None, database=None)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         run(Case(data.draw, row))

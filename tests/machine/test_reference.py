@@ -127,7 +127,7 @@ def test_machine_equals_the_plain_one(launch):
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=400)
+@settings(SETTINGS, max_examples=150)
 @given(launches())
 def test_machine_equals_the_plain_one_on_many_programs(launch):
     compare(*launch)
