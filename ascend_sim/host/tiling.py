@@ -82,6 +82,11 @@ class Loop:
     def total(self) -> int:
         return (self.loops - 1) * self.per_loop + self.last if self.loops else 0
 
+    @property
+    def remainder(self) -> int:
+        """Size of a shorter last step, 0 when the steps divide evenly: how many kernels read it."""
+        return 0 if self.last == self.per_loop else self.last
+
 
 @dataclass(frozen=True, slots=True)
 class CoreShare:

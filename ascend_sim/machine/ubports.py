@@ -29,8 +29,9 @@ class UbLayout:
 
     @classmethod
     def of(cls, ub: UnifiedBuffer) -> UbLayout:
+        """A last bank that UB does not fill counts as one."""
         banks = ub.banks
-        return cls(banks.groups, banks.row_bytes, ub.bytes // (banks.groups * banks.bank_bytes))
+        return cls(banks.groups, banks.row_bytes, -(-ub.bytes // (banks.groups * banks.bank_bytes)))
 
     @property
     def phase_bytes(self) -> int:

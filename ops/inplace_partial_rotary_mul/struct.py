@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from ascend_sim.host.tiling import Tiling, TilingContext
 
+from ..shared import structs
+from ..shared.structs import Struct
+
 # The tiling struct in the order of its declaration (ops-transformer, inplace_partial_rotary_mul_tiling.h, 2026-07), all
 # int64; the first half serves the 950.
 STRUCT = (
@@ -21,17 +24,6 @@ STRUCT = (
 
 
 def answer(context: TilingContext, key: int, meaning: str, block_dim: int, fields: dict[str, int], path: str) -> Tiling:
-    data: dict[str, int | str] = {name: fields.get(name, 0) for name in STRUCT}
-    words = tuple(fields.get(name, 0) for name in STRUCT)
-    return Tiling(
-        op=context.op,
-        soc=context.soc,
-        variant=context.variant,
-        key=key,
-        meaning=meaning,
-        block_dim=block_dim,
-        workspace_bytes=context.library_workspace_bytes,
-        data=data | {"path": path},
-        words=words,
-        ub_bytes=context.ub_bytes,
-    )
+    """A tiling whose fields are `fields`, 0 where they say nothing."""
+    struct = Struct((STRUCT,))
+    return structs.answer(context, struct, key=key, meaning=meaning, block_dim=block_dim, fields=fields, path=path)

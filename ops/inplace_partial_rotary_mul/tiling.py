@@ -176,10 +176,10 @@ def _split_s(context: TilingContext, call: RopeCall, key: int, fields: dict[str,
     fields = fields | {
         "ubCalcNum": front.per_loop,
         "ubCalcLoop": front.loops,
-        "ubCalcTail": _remainder(front),
+        "ubCalcTail": front.remainder,
         "ubCalcTailNum": tail.per_loop,
         "ubCalcTailLoop": tail.loops,
-        "ubCalcTailTail": _remainder(tail),
+        "ubCalcTailTail": tail.remainder,
     }
     meaning = f"general path, {_dtype_text(call)}: positions over cores, whole positions per UB step{_pad_text(call)}"
     found = answer(context, key, meaning, fields["usedCoreNum"], fields, "split_s")
@@ -217,7 +217,7 @@ def _split_bsn(context: TilingContext, call: RopeCall, key: int, fields: dict[st
     fields = fields | {
         "ubCalcNNum": loop.per_loop,
         "ubCalcNLoop": loop.loops,
-        "ubCalcNTail": _remainder(loop),
+        "ubCalcNTail": loop.remainder,
     }
     meaning = f"general path, {_dtype_text(call)}: positions over cores, chunks of heads per UB step{_pad_text(call)}"
     found = answer(context, key, meaning, fields["usedCoreNum"], fields, "split_bsn")
@@ -225,11 +225,6 @@ def _split_bsn(context: TilingContext, call: RopeCall, key: int, fields: dict[st
     tail = (Loop.over("rows", fields["coreCalcTail"], 1), loop)
     chunk = loop.per_loop * call.padded_dim
     return replace(found, shares=_general_shares(fields, front, tail), buffers=_general_buffers(call, chunk, chunk))
-
-
-def _remainder(loop: Loop) -> int:
-    """Size of the shorter last step, 0 when the steps divide evenly: how the general kernels read it."""
-    return 0 if loop.last == loop.per_loop else loop.last
 
 
 def _dtype_text(call: RopeCall) -> str:

@@ -23,6 +23,7 @@ from ..shared.splits_arch35 import (
     split_by_steps,
     split_positions_n,
 )
+from ..shared.templates_arch35 import COS_TEXT
 from .checks_arch35 import RopeCall, Slice, check
 from .struct import answer
 
@@ -31,14 +32,6 @@ KEY_MIXED = {"bfloat16": 100, "float16": 200}
 KEY_NOOP = KEYS["A"]
 INTERLEAVE = 1
 QUEUES = 4  # x and result, double-buffered, or cos and sin, double-buffered
-COS_TEXT = {
-    "A": "cos the shape of x",
-    "B": "one cos row for all",
-    "AB": "one cos row per position, for all its heads",
-    "ABA": "one cos row per batch and position, for all heads",
-    "BA": "one cos row per position, for all batches and heads",
-    "BAB": "one cos row per position, for all batches and their heads",
-}
 
 
 def tiling(context: TilingContext) -> Tiling:
@@ -84,7 +77,7 @@ def _answer(
     }
     key = KEYS[template] + (KEY_MIXED[call.dtype] if call.mixed else 0)
     dtypes = f"{call.dtype} with float32 cos" if call.mixed else call.dtype
-    meaning = f"template {template}, {dtypes}: {COS_TEXT[template]}"
+    meaning = f"template {template}, {dtypes}: {COS_TEXT[template].format('x')}"
     found = answer(context, key, meaning, block_dim, common | fields, template)
     return replace(found, shares=core_shares, buffers=buffers)
 

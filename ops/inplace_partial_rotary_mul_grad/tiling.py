@@ -23,20 +23,14 @@ from ..shared.splits_arch35 import (
     split_by_steps,
     split_positions_n,
 )
+from ..shared.structs import answer
+from ..shared.templates_arch35 import COS_TEXT
 from .checks import RopeCall, Slice, check
-from .struct import answer
+from .struct import struct_of
 
 KEYS = {"ABA": 201, "BA": 202, "BAB": 203, "AB": 204, "A": 205, "B": 206}
 KEY_NOOP = 403
 QUEUES = 4  # dy and result, double-buffered, or cos and sin, double-buffered
-COS_TEXT = {
-    "A": "cos the shape of dy",
-    "B": "one cos row for all",
-    "AB": "one cos row per position, for all its heads",
-    "ABA": "one cos row per batch and position, for all heads",
-    "BA": "one cos row per position, for all batches and heads",
-    "BAB": "one cos row per position, for all batches and their heads",
-}
 
 
 def tiling(context: TilingContext) -> Tiling:
@@ -65,7 +59,7 @@ def _noop(context: TilingContext, part: Slice) -> Tiling:
         "sliceLength": part.length,
     }
     meaning = "the slice or an input is empty: nothing to rotate"
-    return answer(context, key=KEY_NOOP, meaning=meaning, fields=fields, path="noop")
+    return answer(context, struct_of("noop"), key=KEY_NOOP, meaning=meaning, block_dim=1, fields=fields, path="noop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +111,10 @@ def _answer(
     dtypes = call.dtype if call.dtype == call.cos_dtype else f"{call.dtype} with {call.cos_dtype} cos"
     return answer(
         context,
+        struct_of(template),
         key=KEYS[template],
-        meaning=f"template {template}, {dtypes}: {COS_TEXT[template]}",
+        meaning=f"template {template}, {dtypes}: {COS_TEXT[template].format('dy')}",
+        block_dim=fields["usedCoreNum"],
         fields=common | fields,
         path=template,
         shares=core_shares,

@@ -6,15 +6,10 @@ from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import TilingContext
 
 from ..shared.rope_layout import tnd_layout
+from ..shared.rotations import MODE_NAMES
 
 DTYPES = ("float32", "float16", "bfloat16")
 HALF_D_LIMIT = 896
-MODE_NAMES = {0: "half", 1: "interleave", 2: "quarter", 3: "interleave-half"}
-
-
-def check_platform(context: TilingContext) -> None:
-    context.require(context.cores > 0, f"core count is {context.cores}, it must be positive")
-    context.require(context.ub_bytes > 0, f"UB size is {context.ub_bytes} B, it must be positive")
 
 
 def check_dtypes(context: TilingContext, names: tuple[str, ...]) -> None:

@@ -1,10 +1,8 @@
-"""The operator's two tiling structs on the 950, and how an answer is put together from their fields."""
+"""The operator's two tiling structs on the 950."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
+from ..shared.structs import Struct
 
 # Field order of ops-transformer, rotary_position_embedding_tiling.h, 2026-08; all int64.
 STRUCT = (
@@ -18,30 +16,5 @@ STRUCT_AB = (
 )
 
 
-def answer(
-    context: TilingContext,
-    *,
-    key: int,
-    meaning: str,
-    block_dim: int,
-    fields: Mapping[str, int],
-    path: str,
-    shares: tuple[CoreShare, ...],
-    buffers: tuple[UbBuffer, ...],
-) -> Tiling:
-    """A tiling whose fields are `fields`, 0 where they say nothing."""
-    data = {name: fields.get(name, 0) for name in (STRUCT_AB if path == "AB" else STRUCT)}
-    return Tiling(
-        op=context.op,
-        soc=context.soc,
-        variant=context.variant,
-        key=key,
-        meaning=meaning,
-        block_dim=block_dim,
-        workspace_bytes=context.library_workspace_bytes,
-        data={**data, "path": path},
-        words=tuple(data.values()),
-        ub_bytes=context.ub_bytes,
-        shares=shares,
-        buffers=buffers,
-    )
+def struct_of(template: str) -> Struct:
+    return Struct((STRUCT_AB if template == "AB" else STRUCT,))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import Tiling, TilingContext
 
-from .checks import check_common_stage, check_cos, check_dtypes, check_half_dim, check_platform, check_ranks
+from ..shared.checks_arch35 import check_platform
+from .checks import check_common_stage, check_cos, check_dtypes, check_half_dim, check_ranks
 from .tiling_half import DTYPE_DIGIT, tiling_half
 from .tiling_interleave import tiling_interleave
 

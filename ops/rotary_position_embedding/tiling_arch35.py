@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from ascend_sim.host.tiling import Tiling, TilingContext
 
+from ..shared.structs import answer
 from ..shared.templates_arch35 import COS_TEXT, plan
 from .checks_arch35 import check
-from .struct_arch35 import answer
+from .struct_arch35 import struct_of
 
 KEYS = {"ABA": 20010, "BA": 20011, "BAB": 20020, "AB": 20030, "A": 20040, "B": 20041}
 BUFFERS = ("inQueX", "inQueCos", "inQueSin", "outQueY")
@@ -33,6 +34,7 @@ def tiling(context: TilingContext) -> Tiling:
     }
     return answer(
         context,
+        struct_of(cut.template),
         key=KEYS[cut.template],
         meaning=f"template {cut.template}, {call.dtype}, {call.mode_name}: {COS_TEXT[cut.template].format('x')}",
         block_dim=cut.cores,

@@ -8,8 +8,9 @@ from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, align_up, ceil_div
 
 from ..shared.rope_layout import leading_dims
+from ..shared.structs import answer
 from .checks import check_cos, check_dtypes, check_half_dim
-from .struct import answer
+from .struct import struct_of
 
 BNSD, BSND, SBND, NO_BROADCAST, BND, R_B1SD = range(1, 7)
 MODE_TEXT = {
@@ -187,6 +188,7 @@ def _regular(context: TilingContext, call: HalfCall) -> Tiling:
     ]
     return answer(
         context,
+        struct_of(context, "half"),
         key=KEY_REGULAR + 10 * layout.mode + DTYPE_DIGIT[call.dtype],
         meaning=f"half mode, {call.dtype}, {MODE_TEXT[layout.mode]}{_pad_text(call)}",
         block_dim=used,
@@ -273,6 +275,7 @@ def _full_load(context: TilingContext, call: HalfCall) -> Tiling | None:
     end = CoreShare("last", 1, last, "lines", (Loop("lines", last, 1, last),))
     return answer(
         context,
+        struct_of(context, "half_full_load"),
         key=KEY_FULL_LOAD + 10 * call.layout.mode + DTYPE_DIGIT[call.dtype],
         meaning=f"half mode, {call.dtype}, small shape: one pass per core{_pad_text(call)}",
         block_dim=cores,

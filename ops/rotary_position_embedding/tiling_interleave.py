@@ -8,8 +8,9 @@ from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, align_up, ceil_div
 
 from ..shared.rope_layout import leading_dims
+from ..shared.structs import answer
 from .checks import DTYPES, check_cos
-from .struct import answer
+from .struct import struct_of
 
 KEY_BASE = 2000
 KEY_DTYPE = {"float16": 0, "bfloat16": 10, "float32": 20}
@@ -95,10 +96,10 @@ def _split_s(context: TilingContext, call: InterleaveCall, fields: dict[str, int
     fields = fields | {
         "ubCalcNum": front.per_loop,
         "ubCalcLoop": front.loops,
-        "ubCalcTail": _remainder(front),
+        "ubCalcTail": front.remainder,
         "ubCalcTailNum": tail.per_loop,
         "ubCalcTailLoop": tail.loops,
-        "ubCalcTailTail": _remainder(tail),
+        "ubCalcTailTail": tail.remainder,
     }
     row = call.heads * call.padded
     buffers = _buffers(call, call.batch * front.per_loop * row, row)
@@ -111,7 +112,7 @@ def _split_bs(context: TilingContext, call: InterleaveCall, fields: dict[str, in
     fields = fields | {
         "ubCalcBNum": chunk.per_loop,
         "ubCalcBLoop": chunk.loops,
-        "ubCalcBTail": _remainder(chunk),
+        "ubCalcBTail": chunk.remainder,
     }
     row = call.heads * call.padded
     buffers = _buffers(call, chunk.per_loop * row, row)
@@ -130,7 +131,7 @@ def _split_bsn(context: TilingContext, call: InterleaveCall, fields: dict[str, i
     fields = fields | {
         "ubCalcNNum": chunk.per_loop,
         "ubCalcNLoop": chunk.loops,
-        "ubCalcNTail": _remainder(chunk),
+        "ubCalcNTail": chunk.remainder,
     }
     loops = tuple((Loop("batches", 1, call.batch, 1), *rest) for rest in _by_row(fields, chunk))
     elements = chunk.per_loop * call.padded
@@ -141,11 +142,6 @@ def _by_row(fields: dict[str, int], chunk: Loop) -> tuple[tuple[Loop, ...], tupl
     front = (Loop.over("rows", fields["coreCalcNum"], 1), chunk)
     tail = (Loop.over("rows", fields["coreCalcTail"], 1), chunk)
     return front, tail
-
-
-def _remainder(loop: Loop) -> int:
-    """Size of the shorter last step, 0 when the steps divide evenly: how the kernels read it."""
-    return 0 if loop.last == loop.per_loop else loop.last
 
 
 def _answer(
@@ -164,6 +160,7 @@ def _answer(
         shares.append(CoreShare("tail", tail, fields["coreCalcTail"], "rows", loops[1]))
     return answer(
         context,
+        struct_of(context, path),
         key=KEY_BASE + KEY_SPLIT[path] + KEY_DTYPE[call.dtype] + (KEY_PAD if pad else 0),
         meaning=f"interleaved mode, {call.dtype}: positions over cores, {step[path]} per UB step{pad}",
         block_dim=front + tail,

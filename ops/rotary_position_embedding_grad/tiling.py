@@ -5,7 +5,8 @@ from __future__ import annotations
 from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import Tiling, TilingContext
 
-from ..rotary_position_embedding.checks import check_common_stage, check_dtypes, check_platform, check_ranks
+from ..rotary_position_embedding.checks import check_common_stage, check_dtypes, check_ranks
+from ..shared.checks_arch35 import check_platform
 from .tiling_half import tiling_half
 from .tiling_interleave import tiling_interleave
 

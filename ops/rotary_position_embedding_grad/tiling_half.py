@@ -10,7 +10,8 @@ from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuf
 
 from ..rotary_position_embedding.checks import check_cos, check_half_dim
 from ..shared.rope_layout import leading_dims
-from .struct import answer
+from ..shared.structs import answer
+from .struct import struct_of
 
 BSND, BNSD, SBND = 0, 10, 20
 LAYOUT_NAMES = {BSND: "BSND", BNSD: "BNSD", SBND: "SBND"}
@@ -92,6 +93,7 @@ def tiling_half(context: TilingContext) -> Tiling:
     pad = ", rows padded" if call.pads else ""
     return answer(
         context,
+        struct_of("half"),
         key=KEY_DTYPE[call.dtype] + call.layout + (KEY_PAD if call.pads else 0) + (0 if call.with_x else KEY_NO_X),
         meaning=f"half mode, {call.dtype}, {LAYOUT_NAMES[call.layout]}, {needs}: cos lines over cores{pad}",
         block_dim=used,

@@ -9,7 +9,8 @@ from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuf
 
 from ..rotary_position_embedding.checks import check_cos
 from ..shared.rope_layout import leading_dims
-from .struct import answer
+from ..shared.structs import answer
+from .struct import struct_of
 
 BSND, BNSD, SBND = 0, 1, 2
 LAYOUT_NAMES = {BSND: "BSND", BNSD: "BNSD", SBND: "SBND"}
@@ -110,10 +111,10 @@ def _small(context: TilingContext, call: InterleaveGradCall, fields: dict[str, i
     fields = fields | {
         "seqFrontCalcNum": front.per_loop,
         "seqFrontCalcLoop": front.loops,
-        "seqFrontCalcTail": _remainder(front),
+        "seqFrontCalcTail": front.remainder,
         "seqTailCalcNum": tail.per_loop,
         "seqTailCalcLoop": tail.loops,
-        "seqTailCalcTail": _remainder(tail),
+        "seqTailCalcTail": tail.remainder,
     }
     return _answer(context, call, fields, ((front,), (tail,)), front.per_loop * call.rows, KEY_BASE)
 
@@ -135,11 +136,6 @@ def _large(context: TilingContext, call: InterleaveGradCall, fields: dict[str, i
     return _answer(context, call, fields, (front, tail), most_rows, KEY_BASE + KEY_LARGE)
 
 
-def _remainder(loop: Loop) -> int:
-    """Size of the shorter last step, 0 when the steps divide evenly: how the kernels read it."""
-    return 0 if loop.last == loop.per_loop else loop.last
-
-
 def _answer(
     context: TilingContext,
     call: InterleaveGradCall,
@@ -156,6 +152,7 @@ def _answer(
     step = "chunks of heads" if key >= KEY_BASE + KEY_LARGE else "whole positions"
     return answer(
         context,
+        struct_of("large" if step == "chunks of heads" else "small"),
         key=key + KEY_DTYPE[call.dtype] + (KEY_WITH_X if call.with_x else 0),
         meaning=f"interleaved mode, {call.dtype}, {LAYOUT_NAMES[call.layout]}, {needs}: positions over cores, {step} "
         f"per UB step",

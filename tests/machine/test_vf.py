@@ -213,5 +213,17 @@ def test_long_loops_are_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(steps) < 3000
 
 
+@pytest.mark.parametrize(("kib", "banks"), [(16, 1), (64, 1), (128, 1), (192, 2), (256, 2), (257, 3), (1024, 8)])
+def test_any_size_of_ub_has_banks(kib: int, banks: int) -> None:
+    """16 KiB in each of 8 groups; the last bank counts, however much of it is there."""
+    assert SOC.timing is not None
+    assert SOC.timing.vf is not None
+    layout = UbLayout.of(SOC.ub.model_copy(update={"bytes": kib * 1024}))
+    assert (layout.banks, layout.phase_bytes) == (banks, banks * 256)
+    loop = VfLoop(40, two_sources("Add", (REGISTER,)))
+    small, usual = VfTimer(SOC.timing.vf, layout).cycles(work(loop)), cycles(loop)
+    assert small >= usual if banks == 1 else small > 0
+
+
 def test_an_empty_function_starts_and_drains() -> None:
     assert cycles() == 35

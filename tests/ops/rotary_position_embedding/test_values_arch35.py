@@ -19,6 +19,7 @@ from helpers.runs_arch35 import (
     whole_lengths,
 )
 
+import ascend_sim
 from ascend_sim.host.registry import operator_named
 
 OP = operator_named("rotary_position_embedding")
@@ -70,6 +71,14 @@ def test_block_order_changes_nothing(layout: str) -> None:
     assert tiling.block_dim > 1
     _, _, backward = BENCHES["half"].run(inputs, backwards=True)
     assert forward["y"].tobytes() == backward["y"].tobytes()
+
+
+@pytest.mark.parametrize("ub_kib", [16, 64, 1024])
+def test_other_sizes_of_ub(ub_kib: int) -> None:
+    x, table = ((64, 1, 4, 64), "float16"), ((64, 1, 1, 64), "float16")
+    result = ascend_sim.run(OP.name, x, table, table, soc="ascend950", overrides={"ub.bytes": ub_kib * 1024})
+    assert result.values.exact
+    assert result.duration_us > 0
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,0 +1,63 @@
+"""Tiling structs: their words, and how an answer of the host side is put together from their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """Fields in the order of their declaration, in parts of which a call fills one and leaves the others 0.
+
+    `before`: words in front of them that nothing here fills.
+    """
+
+    parts: tuple[Names, ...]
+    filled: int = 0
+    before: int = 0
+
+    def data(self, fields: Mapping[str, int]) -> dict[str, int]:
+        """The part that is filled: what `fields` say, and 0 where they say nothing."""
+        return {name: fields.get(name, 0) for name in self.parts[self.filled]}
+
+    def words(self, data: Mapping[str, int]) -> tuple[int, ...]:
+        """All of the struct."""
+        found = [0] * self.before
+        for index, part in enumerate(self.parts):
+            found += data.values() if index == self.filled else [0] * len(part)
+        return tuple(found)
+
+
+def answer(
+    context: TilingContext,
+    struct: Struct,
+    *,
+    key: int,
+    meaning: str,
+    block_dim: int,
+    fields: Mapping[str, int],
+    path: str,
+    shares: tuple[CoreShare, ...] = (),
+    buffers: tuple[UbBuffer, ...] = (),
+) -> Tiling:
+    """A tiling whose struct holds `fields`; the library's workspace is all that it asks for."""
+    data = struct.data(fields)
+    return Tiling(
+        op=context.op,
+        soc=context.soc,
+        variant=context.variant,
+        key=key,
+        meaning=meaning,
+        block_dim=block_dim,
+        workspace_bytes=context.library_workspace_bytes,
+        data={**data, "path": path},
+        words=struct.words(data),
+        ub_bytes=context.ub_bytes,
+        shares=shares,
+        buffers=buffers,
+    )
