@@ -12,9 +12,13 @@ from ascend_sim.host.operator import Operator
 from ascend_sim.host.tiling import Tiling
 from ascend_sim.program import Program
 
-from .runs_arch35 import Array, dims_of, launch
+from .runs_arch35 import MUTANTS, Array, dims_of, launch
 
 LENGTHS = (2, 64, 70, 128, 190)  # of the slice: tails of one register and of two, full, partial and empty ones
+
+# instructions to change: the vector functions subtract nothing and hold no constants, and no core waits for others
+ABSENT = {"add for sub", "plus one for minus one", "no synchronisation"}
+IN_PLACE_MUTANTS = [name for name in MUTANTS if name not in ABSENT]
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.in_place_arch35 import LENGTHS, Bench
+from helpers.in_place_arch35 import IN_PLACE_MUTANTS, LENGTHS, Bench
 from helpers.runs_arch35 import (
     FLOATS,
-    MUTANTS,
     SHAPES,
     Cut,
     SpyPipe,
@@ -99,14 +98,11 @@ def test_ub_holds_what_the_tiling_planned(layout: str, dtype: str, monkeypatch: 
 
 
 LOOPED = {"every head the first"}  # only ABA and BA copy in loop mode
-# no vector function of these kernels subtracts or fills a register, and no core waits for another
-ELSEWHERE = {"add for sub", "plus one for minus one", "no synchronisation"}
-HERE = [name for name in MUTANTS if name not in ELSEWHERE]
 
 
 @pytest.mark.parametrize(
     ("layout", "mutant"),
-    [*(("B", name) for name in HERE if name not in LOOPED), *(("ABA", name) for name in HERE)],
+    [*(("B", name) for name in IN_PLACE_MUTANTS if name not in LOOPED), *(("ABA", name) for name in IN_PLACE_MUTANTS)],
 )
 def test_one_changed_instruction_gives_wrong_values(layout: str, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     inputs = BENCH.inputs(layout, DTYPES["fp16"], 70)
