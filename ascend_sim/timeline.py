@@ -42,7 +42,8 @@ class CoreTimeline:
     before it could dispatch. An instruction with `Cause.NONE` has waited 0 cycles.
 
     Of transfers: `left` is when all bytes had passed (the last one then arrives at `end`), `stage` a `Stage`, and
-    `hbm_bytes` what HBM was asked for, counting the opening of a row as `timing.memory.hbm_run_bytes`.
+    `hbm_bytes` what HBM was asked for, counting the opening of a row as `timing.memory.hbm_run_bytes`; `missed_bytes`
+    is what it touched in GM and L2 did not hold.
     """
 
     program: CoreProgram
@@ -59,6 +60,7 @@ class CoreTimeline:
     left: array[int] = field(default_factory=lambda: array("q"))
     stage: array[int] = field(default_factory=lambda: array("b"))
     hbm_bytes: array[int] = field(default_factory=lambda: array("i"))
+    missed_bytes: array[int] = field(default_factory=lambda: array("i"))
     late_cycles: int = 0  # of a cold start: the prologue took so much longer
 
 

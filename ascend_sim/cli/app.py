@@ -15,11 +15,14 @@ from ascend_sim.cli.options import (
     Attrs,
     ColdStart,
     Core,
+    Cores,
     Explain,
+    Full,
     Inputs,
     Json,
     L2State,
     LaunchKind,
+    Msprof,
     NoValues,
     Op,
     OpSocName,
@@ -27,6 +30,7 @@ from ascend_sim.cli.options import (
     Sets,
     SocName,
     Trace,
+    Window,
 )
 
 app = typer.Typer(
@@ -61,6 +65,7 @@ def run(
     soc: OpSocName = None,
     sets: Sets = None,
     json: Json = False,
+    full: Full = False,
     no_values: NoValues = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random inputs.")] = 0,
     save: Annotated[
@@ -68,6 +73,9 @@ def run(
         typer.Option("--save", help="Write inputs, outputs, golden and tiling words as npz.", show_default=False),
     ] = None,
     trace: Trace = None,
+    msprof: Msprof = None,
+    cores: Cores = None,
+    window: Window = None,
     explain: Explain = False,
     core: Core = None,
     l2: L2State = DEFAULT_L2,
@@ -100,7 +108,11 @@ def run(
         seed,
         save,
         trace,
+        msprof,
+        cores,
+        window,
         explain,
+        full,
         core,
         l2,
         json,
@@ -131,6 +143,18 @@ def tiling(
     from ascend_sim.cli.tiling import TilingRequest, show_tiling  # noqa: PLC0415
 
     raise typer.Exit(show_tiling(TilingRequest(op, inputs, attrs, soc, cores, ub_bytes, sets, json)))
+
+
+@app.command(short_help="Two runs side by side: better, worse, where.")
+def diff(
+    before: Annotated[Path, typer.Argument(metavar="A.json", help="A run's `--json --full`.", show_default=False)],
+    after: Annotated[Path, typer.Argument(metavar="B.json", help="Another one.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Compare two runs that `run --json --full` has written: times, pipes, waits, counts, bytes, source lines."""
+    from ascend_sim.cli.diff import show_diff  # noqa: PLC0415
+
+    show_diff(before, after, json)
 
 
 @app.command(short_help="Operators: inputs, dtypes, attributes.")
@@ -187,6 +211,9 @@ def execute(
     sets: Sets = None,
     no_values: NoValues = False,
     trace: Trace = None,
+    msprof: Msprof = None,
+    cores: Cores = None,
+    window: Window = None,
     explain: Explain = False,
     core: Core = None,
     l2: L2State = DEFAULT_L2,
@@ -195,7 +222,8 @@ def execute(
     """Run a script and print a summary of every kernel launch."""
     from ascend_sim.cli.execute import ScriptRequest, run_script  # noqa: PLC0415
 
-    request = ScriptRequest(file, arguments or [], soc, sets, not no_values, trace, explain, core, l2, pypto)
+    files = (trace, msprof, cores, window)
+    request = ScriptRequest(file, arguments or [], soc, sets, not no_values, *files, explain, core, l2, pypto)
     raise typer.Exit(run_script(request))
 
 

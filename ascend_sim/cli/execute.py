@@ -15,9 +15,11 @@ import typer
 from ascend_sim.api import launch_result
 from ascend_sim.cli.calls import read_chip, read_l2
 from ascend_sim.cli.progress import progress
+from ascend_sim.cli.selections import check_selection
 from ascend_sim.errors import AscendSimError, InputError, KernelError
 from ascend_sim.host.device import OBSERVERS, Device, Launch, set_default_device
 from ascend_sim.report.files import check_writable
+from ascend_sim.report.selection import read_selection
 from ascend_sim.report.style import style_for
 
 SCRIPT_FAILED = 1
@@ -34,6 +36,9 @@ class ScriptRequest:
     sets: list[str] | None
     values: bool
     trace: Path | None
+    msprof: Path | None
+    cores: str | None
+    window: str | None
     explain: bool
     core: int | None
     l2: str
@@ -43,11 +48,12 @@ class ScriptRequest:
 def run_script(request: ScriptRequest) -> int:
     """Run the script as `python FILE.py ARGS` would; answers the exit code."""
     _check_file(request.file)
+    check_selection(request.cores, request.window, request.trace, request.msprof)
     if request.trace is not None:
         check_writable(request.trace, "trace")
     chip = read_chip(request.soc, request.sets)
     default = Device(chip, values=request.values, l2=read_l2(request.l2), core_filter=request.core)
-    printer = _Printer(request.trace, request.explain)
+    printer = _Printer(request)
     with _in_place_of_python(request, default), _shim(request.pypto), progress():
         OBSERVERS.append(printer.show)
         try:
@@ -71,18 +77,21 @@ def run_script(request: ScriptRequest) -> int:
 class _Printer:
     """Prints each launch as it ends, and writes its trace: t.json, then t.2.json, t.3.json, ..."""
 
-    def __init__(self, trace: Path | None, explain: bool) -> None:
+    def __init__(self, request: ScriptRequest) -> None:
         self.launches = 0
-        self._trace = trace
-        self._explain = explain
+        self._request = request
+        self._chosen = read_selection(request.cores, request.window)
 
     def show(self, launch: Launch) -> None:
         self.launches += 1
         result = launch_result(launch)
-        typer.echo(result.summary(style_for(sys.stdout), explain=self._explain) + "\n")
-        if self._trace is not None:
+        request = self._request
+        typer.echo(result.summary(style_for(sys.stdout), explain=request.explain) + "\n")
+        if request.trace is not None:
             number = "" if self.launches == 1 else f".{self.launches}"
-            result.write_trace(self._trace.with_suffix(f"{number}{self._trace.suffix}"))
+            result.write_trace(request.trace.with_suffix(f"{number}{request.trace.suffix}"), self._chosen)
+        if request.msprof is not None:
+            typer.echo(f"wrote {result.write_msprof(request.msprof, self._chosen)}", err=True)
 
 
 def _check_file(file: Path) -> None:

@@ -44,6 +44,7 @@ Sets = Annotated[
     typer.Option("--set", metavar="PATH=VALUE", help="Override a chip parameter: ub.bytes=262144.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Full = Annotated[bool, typer.Option("--full", help="With --json: all that `ascend-sim diff` compares.")]
 NoValues = Annotated[bool, typer.Option("--no-values", help="Time only; compute no values.")]
 Explain = Annotated[
     bool,
@@ -52,6 +53,20 @@ Explain = Annotated[
 Trace = Annotated[
     Path | None,
     typer.Option("--trace", help="Write a Chrome trace (Perfetto, chrome://tracing).", show_default=False),
+]
+Msprof = Annotated[
+    Path | None,
+    typer.Option(
+        "--msprof", metavar="DIR", help="Write a folder there as msprof does (OPPROF_...).", show_default=False
+    ),
+]
+Cores = Annotated[
+    str | None,
+    typer.Option("--cores", metavar="0-3,8", help="Only these vector cores in traces.", show_default=False),
+]
+Window = Annotated[
+    str | None,
+    typer.Option("--window", metavar="BEGIN:END", help="Only this time in traces, in us.", show_default=False),
 ]
 Core = Annotated[
     int | None,

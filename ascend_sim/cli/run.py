@@ -12,10 +12,12 @@ import typer
 from ascend_sim.api import run_call
 from ascend_sim.cli.calls import read_call, read_chip, read_l2, read_launch_kind
 from ascend_sim.cli.progress import progress
+from ascend_sim.cli.selections import check_selection
 from ascend_sim.errors import InputError
 from ascend_sim.host.registry import operator_named
 from ascend_sim.report.files import check_writable, same_file
 from ascend_sim.report.result import Result
+from ascend_sim.report.selection import read_selection
 from ascend_sim.report.style import style_for
 
 OK, WRONG_VALUES = 0, 3
@@ -34,7 +36,11 @@ class RunRequest:
     seed: int
     save: Path | None
     trace: Path | None
+    msprof: Path | None
+    cores: str | None
+    window: str | None
     explain: bool
+    full: bool
     core: int | None
     l2: str
     json: bool
@@ -68,14 +74,21 @@ def run_operator(request: RunRequest) -> int:
         )
     if request.save is not None:
         result.save(request.save)
+    chosen = read_selection(request.cores, request.window)
     if request.trace is not None:
-        result.write_trace(request.trace)
+        result.write_trace(request.trace, chosen)
+    if request.msprof is not None:
+        folder = result.write_msprof(request.msprof, chosen)
+        typer.echo(f"wrote {folder}", err=True)
     _print(result, request)
     return WRONG_VALUES if result.values.ok is False else OK
 
 
 def _check_files(request: RunRequest) -> None:
     """Refuse what cannot be written before anything runs."""
+    check_selection(request.cores, request.window, request.trace, request.msprof)
+    if request.full and not request.json:
+        raise InputError("--full says what the JSON holds: give it together with --json")
     if request.save is not None and not request.values:
         raise InputError("--save writes values and --no-values computes none: give only one of them")
     if request.save is not None:
@@ -89,6 +102,6 @@ def _check_files(request: RunRequest) -> None:
 def _print(result: Result, request: RunRequest) -> None:
     if request.json:
         typer.echo(result.output, err=True, nl=False)  # what kernels print must not spoil the JSON on stdout
-        typer.echo(json_format.dumps(result.to_json(explain=request.explain), indent=2))
+        typer.echo(json_format.dumps(result.to_json(explain=request.explain, full=request.full), indent=2))
     else:
         typer.echo(result.summary(style_for(sys.stdout), explain=request.explain))

@@ -24,6 +24,7 @@ class Block:
         "hbm_bytes",
         "layout",
         "left",
+        "missed_bytes",
         "peer",
         "program",
         "scalar_addresses",
@@ -46,7 +47,8 @@ class Block:
         self.stage = array("b", bytes(count))
         self.hbm_bytes = array("i", bytes(array("i").itemsize * count))
         times = (self.dispatch, self.start, self.end, self.cause, self.peer, self.wait)
-        of_transfers = (self.left, self.stage, self.hbm_bytes)
+        self.missed_bytes = self.hbm_bytes[:]
+        of_transfers = (self.left, self.stage, self.hbm_bytes, self.missed_bytes)
         self.timeline = CoreTimeline(program, core, begin, -1, 0, *times, *of_transfers, late_cycles)
         self.addresses: tuple[list[int], ...] = ([], [], [])
         self.scalar_addresses: deque[int] = deque()

@@ -118,7 +118,7 @@ class Engine:
     def begin(self, cycle: int, op: Op, address: int) -> None:
         """Begin the transfer `op` at GM byte `address` in `cycle`; the engine must be free."""
         self._op = op
-        self.transfer.hbm_bytes = 0
+        self.transfer.hbm_bytes = self.transfer.missed_bytes = 0
         self.transfer.done = self._moved if op.occupancy else self._done
         self._address = address
         self._now = cycle
@@ -146,7 +146,7 @@ class Engine:
             held = touched.moved_bytes * (touched.grains - missing) // touched.grains
             transfer.parts = 3
             self._pass(now, held, held)
-        nbytes = missing * GRAIN_BYTES
+        nbytes = transfer.missed_bytes = missing * GRAIN_BYTES
         counters.hbm_read_bytes += nbytes
         nbytes += touched.runs * memory.run_bytes * missing // touched.grains
         due = memory.displace(now, displaced) if displaced else 0
@@ -169,6 +169,7 @@ class Engine:
         counters.l2_write_hit_bytes += op.nbytes * held // touched.grains
         transfer.latency_cycles = memory.store_latency_cycles
         if held < touched.grains:
+            transfer.missed_bytes = (touched.grains - held) * GRAIN_BYTES
             transfer.latency_cycles += memory.store_miss_cycles
         transfer.parts = 3 if nbytes or due else 2
         moved = touched.moved_bytes

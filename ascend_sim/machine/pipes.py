@@ -242,6 +242,7 @@ class TransferPipe(Pipe):
         block.left[index] = cycle
         block.stage[index] = transfer.stage
         block.hbm_bytes[index] = transfer.hbm_bytes
+        block.missed_bytes[index] = transfer.missed_bytes
         if end >= self.drained:
             self.drained = end
             self.last = index

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,9 +130,9 @@ class Result:
     def instructions(self) -> int:
         return self.metrics.instructions
 
-    def to_json(self, *, explain: bool = False) -> dict[str, Any]:
+    def to_json(self, *, explain: bool = False, full: bool = False) -> dict[str, Any]:
         """A dict ready for `json.dumps`; the keys from `op` to `cold_start_us` are stable. `explain` adds the account
-        of time."""
+        of time, `full` what `ascend-sim diff` compares."""
         metrics = self.metrics
         return {
             "op": self.op,
@@ -157,7 +158,15 @@ class Result:
             "waits": [wait.to_json() for wait in metrics.waits[:WAITS_IN_JSON]],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
-        } | ({"explain": self.account.to_json()} if explain else {})
+        } | self._more_json(explain, full)
+
+    def _more_json(self, explain: bool, full: bool) -> dict[str, Any]:
+        found: dict[str, Any] = {"explain": self.account.to_json()} if explain else {}
+        if full:
+            from ascend_sim.report.full import full_json  # noqa: PLC0415 - few runs are compared
+
+            found["full"] = full_json(self)
+        return found
 
     def summary(self, style: Style = PLAIN, *, explain: bool = False) -> str:
         """The text that `ascend-sim run` prints; with `explain` the account of time stands in place of the waits."""
@@ -165,11 +174,17 @@ class Result:
 
         return summary(self, style, explain=explain)
 
-    def write_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write the run as a Chrome trace (Perfetto, chrome://tracing, MindStudio Insight)."""
+    def write_trace(self, path: str | os.PathLike[str], chosen: Selection = EVERYTHING) -> None:
+        """Write what is `chosen` of the run as a Chrome trace (Perfetto, chrome://tracing, MindStudio Insight)."""
         from ascend_sim.report.trace import write_trace  # noqa: PLC0415 - most runs write none
 
-        write_trace(self.timeline, path)
+        write_trace(self.timeline, path, chosen)
+
+    def write_msprof(self, directory: str | os.PathLike[str], chosen: Selection = EVERYTHING) -> Path:
+        """Write a folder as msprof does (`OPPROF_...` in `directory`) and answer its path."""
+        from ascend_sim.report.msprof import write_msprof  # noqa: PLC0415 - most runs write none
+
+        return write_msprof(self, directory, chosen)
 
     def write_html(self, path: str | os.PathLike[str], chosen: Selection = EVERYTHING) -> None:
         """Write the run as one HTML file that opens offline (extra `report`); `chosen` limits what is drawn

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from ascend_sim.program import BarrierWork, CopyWork, FlagWork, Instr, PipeID, SyncWork
 from ascend_sim.report.codes import Codes, Codes32
 from ascend_sim.report.files import atomic
+from ascend_sim.report.selection import EVERYTHING, Selection
 from ascend_sim.timeline import Cause, CoreTimeline, Timeline
 
 THREADS = {  # pipe -> (thread id and sort index, name, colour), as msprof has them
@@ -41,40 +42,43 @@ def core_name(core: int) -> str:
     return f"core{core // 2}.veccore{core % 2}"
 
 
-def write_trace(timeline: Timeline, path: str | os.PathLike[str]) -> None:
-    """Write the trace as JSON; the file appears whole or not at all."""
+def write_trace(timeline: Timeline, path: str | os.PathLike[str], chosen: Selection = EVERYTHING) -> None:
+    """Write the trace of what is `chosen` as JSON; the file appears whole or not at all."""
     with atomic(path, "trace") as temporary, temporary.open("w", encoding="utf-8") as out:
         out.write('{"schemaVersion":2,"displayTimeUnit":"ns","profilingType":"op","traceEvents":[\n')
         separator = ""
-        for chunk in trace_chunks(timeline):
+        for chunk in trace_chunks(timeline, chosen):
             out.write(separator)
             out.write(chunk)
             separator = ",\n"
         out.write("\n]}\n")
 
 
-def trace_chunks(timeline: Timeline) -> Iterator[str]:
+def trace_chunks(timeline: Timeline, chosen: Selection = EVERYTHING) -> Iterator[str]:
     """Events joined by commas, some of them at a time: metadata first, then block after block."""
+    blocks = chosen.blocks(timeline)
+    low, high = chosen.cycles(timeline)
     codes = Codes()
     heads: list[str] = []
     flow = 0
-    yield ",\n".join(_metadata(timeline))
-    for core in timeline.cores:
+    yield ",\n".join(_metadata(blocks))
+    for core in blocks:
         found = codes.of(core.program.instrs)
         heads += [_head(instr) for instr in codes.instrs[len(heads) :]]
         begin, end = drawn(core, codes, found)
-        yield from _instructions(core, timeline, heads, found, begin, end)
-        arrows = list(_arrows(core, timeline, codes, found, flow))
+        shown = (end > low) & (begin < high) if not chosen.whole_time else np.ones(len(found), np.bool_)
+        yield from _instructions(core, timeline, heads, found, begin, end, np.flatnonzero(shown))
+        arrows = list(_arrows(core, timeline, codes, found, shown, flow))
         flow += len(arrows)
         if arrows:
             yield ",\n".join(arrows)
 
 
-def _metadata(timeline: Timeline) -> list[str]:
+def _metadata(chosen: list[CoreTimeline]) -> list[str]:
     """Names and order of processes and threads; a core that runs several blocks lists them all."""
     blocks: dict[int, list[int]] = {}
     pipes: dict[int, set[PipeID]] = {}
-    for core in timeline.cores:
+    for core in chosen:
         blocks.setdefault(core.core, []).append(core.program.block)
         pipes.setdefault(core.core, set()).update({instr.pipe for instr in set(core.program.instrs)})
     events = []
@@ -131,44 +135,48 @@ def _draws_wait(instr: Instr) -> bool:
 
 
 def _instructions(
-    core: CoreTimeline, timeline: Timeline, heads: list[str], found: Codes32, begin: Ints, end: Ints
+    core: CoreTimeline, timeline: Timeline, heads: list[str], found: Codes32, begin: Ints, end: Ints, at: Ints
 ) -> Iterator[str]:
     pid, chunk = core.core + 1, 50_000
     causes = [f',"wait_cause":"{cause.name.lower()}"' for cause in Cause]
-    for low in range(0, len(found), chunk):
-        part = slice(low, low + chunk)
+    last, waited, cause_of = (np.asarray(column) for column in (core.end, core.wait, core.cause))
+    for low in range(0, len(at), chunk):
+        part = at[low : low + chunk]
         columns = zip(
             found[part].tolist(),
-            *_spans_us(begin[part], end[part], timeline),
-            core.end[part],
-            core.wait[part],
-            core.cause[part],
+            *spans_us(begin[part], end[part], timeline),
+            last[part].tolist(),
+            waited[part].tolist(),
+            cause_of[part].tolist(),
             strict=True,
         )
         yield ",\n".join(
             [
-                f'{heads[code]},"end_cycle":{last},"wait_cycles":{wait}{causes[cause]}}},'
+                f'{heads[code]},"end_cycle":{there},"wait_cycles":{wait}{causes[cause]}}},'
                 f'"pid":{pid},"ts":{ts},"dur":{dur}}}'
                 if wait
-                else f'{heads[code]},"end_cycle":{last}}},"pid":{pid},"ts":{ts},"dur":{dur}}}'
-                for code, ts, dur, last, wait, cause in columns
+                else f'{heads[code]},"end_cycle":{there}}},"pid":{pid},"ts":{ts},"dur":{dur}}}'
+                for code, ts, dur, there, wait, cause in columns
             ]
         )
 
 
-def _spans_us(begin: Ints, end: Ints, timeline: Timeline) -> tuple[list[float], list[float]]:
+def spans_us(begin: Ints, end: Ints, timeline: Timeline) -> tuple[list[float], list[float]]:
     """Start and duration of events: ends are rounded as starts are, so that rounding makes no event reach the next."""
-    starts, ends = (np.array(_us(cycles, timeline)) for cycles in (begin, end))
+    starts, ends = us_of(begin, timeline), us_of(end, timeline)
     return starts.tolist(), np.round(ends - starts, 5).tolist()
 
 
-def _us(cycles: Ints, timeline: Timeline) -> list[float]:
-    numbers: list[float] = np.round(cycles / timeline.clock_mhz, 5).tolist()
-    return numbers
+def us_of(cycles: Ints, timeline: Timeline) -> npt.NDArray[np.float64]:
+    """Times in us, to ten picoseconds."""
+    return np.round(cycles / timeline.clock_mhz, 5)
 
 
-def _arrows(core: CoreTimeline, timeline: Timeline, codes: Codes, found: Codes32, first: int) -> Iterator[str]:
-    """A flow from each SetFlag to the WaitFlag that consumes it: the k-th set of an event id serves its k-th wait."""
+def _arrows(
+    core: CoreTimeline, timeline: Timeline, codes: Codes, found: Codes32, shown: npt.NDArray[np.bool_], first: int
+) -> Iterator[str]:
+    """A flow from each SetFlag to the WaitFlag that consumes it, if both are `shown`: the k-th set of an event id
+    serves its k-th wait."""
     pid = core.core + 1
     start = np.asarray(core.start, np.int64)
     flags = {code: instr.work for code, instr in enumerate(codes.instrs) if isinstance(instr.work, FlagWork)}
@@ -181,11 +189,13 @@ def _arrows(core: CoreTimeline, timeline: Timeline, codes: Codes, found: Codes32
         event = flags[set_codes[0]].event
         (source, source_name, _), (target, target_name, _) = THREADS[event.source], THREADS[event.destination]
         common = f'"name":"flow","cat":"{source_name}To{target_name}","pid":{pid}'
-        sets = _us(start[np.isin(found, set_codes)], timeline)
-        waits = _us(start[np.isin(found, wait_codes)], timeline)
-        for flow, (ts_set, ts_wait) in enumerate(zip(sets, waits, strict=False), first):
+        sets, waits = (np.flatnonzero(np.isin(found, chosen)) for chosen in (set_codes, wait_codes))
+        sets, waits = sets[: len(waits)], waits[: len(sets)]
+        both = shown[sets] & shown[waits]
+        pairs = zip(*(us_of(start[at[both]], timeline).tolist() for at in (sets, waits)), strict=True)
+        for flow, (ts_set, ts_wait) in enumerate(pairs, first):
             yield (
                 f'{{"ph":"s",{common},"id":{flow},"tid":{source},"ts":{ts_set}}},\n'
                 f'{{"ph":"f","bp":"e",{common},"id":{flow},"tid":{target},"ts":{ts_wait}}}'
             )
-        first += min(len(sets), len(waits))
+        first += int(np.count_nonzero(both))
