@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from ascend_sim.report.diff import Diff, LineChange, Quantity
 from ascend_sim.report.rows import LABEL_COLUMNS, row, rows
-from ascend_sim.report.style import Style, size, us
+from ascend_sim.report.style import Style, plural, size, us
 
 _WORTH_SHOWING = 0.005  # of the longer run: smaller changes of a time are left out
 _SHOWN = 8
@@ -59,7 +59,7 @@ def _section(name: str, found: Sequence[Quantity], limit: float, style: Style) -
         label = ""
     changed = [q for q in found if q.change and q not in shown]
     if changed:
-        yield row("", style.paint(f"and {len(changed)} smaller changes", "dim"), style)
+        yield row("", style.paint(f"and {plural(len(changed), 'smaller change')}", "dim"), style)
 
 
 def _shown(quantity: Quantity, limit: float) -> bool:

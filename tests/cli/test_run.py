@@ -218,3 +218,29 @@ def test_explained(cli):
     assert shown
     assert float(shown[1]) == pytest.approx(best["duration_us"], abs=0.006)
     assert "explain" not in cli("run", OP, *SMALL, *SLICE, "--json").json
+
+
+def test_msprof_folder(cli, tmp_path):
+    answer = cli("run", OP, *SMALL, *SLICE, "--msprof", str(tmp_path / "out"), "--cores", "0-1", "--window", ":1")
+    assert answer.code == 0
+    (made,) = (tmp_path / "out").iterdir()
+    assert answer.err == f"wrote {made}\n"
+    cores = sorted(path.name for path in (made / "simulator").iterdir() if path.is_dir())
+    assert cores == ["core0.veccore0", "core0.veccore1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--cores", "1"], "--cores limits a trace: give "),
+        (["--window", "1:2"], "--window limits a trace: give "),
+        (["--trace", "t.json", "--cores", "x"], "--cores 'x' must be numbers and ranges, like 0-3,8"),
+        (["--msprof", "FILE"], "cannot write msprof's files to "),
+    ],
+)
+def test_selections_that_make_no_sense(cli, tmp_path, options, text):
+    (tmp_path / "file").write_text("")
+    options = [str(tmp_path / "file" / "below") if option == "FILE" else option for option in options]
+    answer = cli("run", OP, *SMALL, *SLICE, *options)
+    assert answer.code == 2
+    assert text in answer.err
