@@ -90,7 +90,7 @@ def _gap(found: Sum, style: Style) -> Iterator[str]:
     sign = f" {style.arrow} " if f" {style.arrow} " in text else ": "
     head, _, tail = text.partition(sign)
     yield row("", figures + head, style)
-    yield row("", f"{'':<{len(figures)}}{sign.strip(' :')} {tail}", style)
+    yield row("", f"{'':<{len(figures)}}" + f"{sign.strip(' :')} {tail}".lstrip(), style)
 
 
 def gap_text(found: Sum, arrow: str = "←") -> str:
@@ -126,11 +126,11 @@ def _path(account: Account, style: Style) -> Iterator[str]:
     total = account.timeline.to_us(sum(step.cycles for step in account.path))
     about = f"critical path through block {account.balance.slowest_block}: {us(total)} us in order of time"
     yield style.paint(f"{'Path':<{LABEL_COLUMNS}}", "bold") + style.paint(about, "dim")
-    for stretch in shortened(account.chain, _PATH_LINES):
-        if isinstance(stretch, Stretch):
-            yield from _stretch(account, stretch, style)
-        else:
-            yield row("", f"{_time(account, stretch[1])}  {'':<5} {plural(stretch[0], 'shorter step')}", style)
+    kept, (count, cycles) = shortened(account.chain, _PATH_LINES)
+    for stretch in kept:
+        yield from _stretch(account, stretch, style)
+    if count:
+        yield row("", f"{_time(account, cycles)}  {'':<5} {plural(count, 'shorter step')} between them", style)
 
 
 def _stretch(account: Account, stretch: Stretch, style: Style) -> Iterator[str]:
@@ -161,11 +161,10 @@ def link_text(link: Link, width: int = 80) -> str:
     return head + ", ".join(shown)
 
 
-def shortened(chain: Sequence[Stretch], lines: int) -> list[Stretch | tuple[int, int]]:
-    """At most about `lines` links: the shortest stretches that stand alone become `(how many, cycles)`."""
+def shortened(chain: Sequence[Stretch], lines: int) -> tuple[list[Stretch], tuple[int, int]]:
+    """The longest stretches, about `lines` links of them, in order of time; how many links are left out, and their
+    cycles."""
     count = sum(len(stretch.links) for stretch in chain)
-    if count <= lines:
-        return list(chain)
     by_cycles = sorted(range(len(chain)), key=lambda number: chain[number].cycles / len(chain[number].links))
     hidden: set[int] = set()
     for number in by_cycles:
@@ -173,18 +172,9 @@ def shortened(chain: Sequence[Stretch], lines: int) -> list[Stretch | tuple[int,
             break
         hidden.add(number)
         count -= len(chain[number].links)
-    found: list[Stretch | tuple[int, int]] = []
-    for number, stretch in enumerate(chain):
-        if number not in hidden:
-            found.append(stretch)
-            continue
-        links = len(stretch.links) * stretch.repeats
-        last = found[-1] if found else None
-        if isinstance(last, tuple):
-            found[-1] = (last[0] + links, last[1] + stretch.cycles)
-        else:
-            found.append((links, stretch.cycles))
-    return found
+    left_out = [chain[number] for number in hidden]
+    kept = [stretch for number, stretch in enumerate(chain) if number not in hidden]
+    return kept, (sum(len(s.links) * s.repeats for s in left_out), sum(s.cycles for s in left_out))
 
 
 # -- roofs and what if ------------------------------------------------------------------------------------------------
