@@ -96,6 +96,20 @@ def test_rotary_position_embedding_grad(with_x: bool) -> None:
         assert np.array_equal(out, expected[name]) if name in expected else np.isnan(out).all()
 
 
+@pytest.mark.parametrize("mode", [0, 3])
+@pytest.mark.parametrize("cos_dims", [(2, 8, 3), (1, 8, 1), (2, 1, 3)])
+def test_rotary_position_embedding_grad_on_the_950(cos_dims: tuple[int, ...], mode: int) -> None:
+    """With x, which needs the workspace that the first phase asked for."""
+    dy, x = draw(2, 8, 3, 64, dtype=np.float16), draw(2, 8, 3, 64, dtype=np.float16, seed=1)
+    cos, sin = (draw(*cos_dims, 64, dtype=np.float16, seed=seed) for seed in (2, 3))
+    outs = [np.full(shape, np.nan, np.float16) for shape in (dy.shape, cos.shape, cos.shape)]
+    call("ascend950", "aclnnRotaryPositionEmbeddingGrad", dy, cos, sin, x, mode, *outs)
+    inputs = {"dy": dy, "cos": cos, "sin": sin, "x": x}
+    expected = golden("rotary_position_embedding_grad", "ascend950", inputs, mode=mode)
+    for name, out in zip(("dx", "dcos", "dsin"), outs, strict=True):
+        assert np.array_equal(out, expected[name]), name
+
+
 @waits_for_kernels("ascend910b", "apply_rotary_pos_emb")
 @pytest.mark.parametrize("interface", ["aclnnApplyRotaryPosEmb", "aclnnApplyRotaryPosEmbV2"])
 def test_apply_rotary_pos_emb_writes_strided_tensors_back(interface: str) -> None:
