@@ -1,7 +1,8 @@
 """The language kernels are written in: pyasc's names, signatures and meaning. Every module lists what it offers.
 
-`from ascend_sim import asc` in place of `import asc`, and a vector kernel file runs here unchanged. `asc.bfloat16` is
-the one addition: pyasc has no such type, so a kernel that names it is not portable to a board by way of pyasc.
+`from ascend_sim import asc` in place of `import asc`, and a vector kernel file runs here unchanged. Two
+additions: `asc.bfloat16` (pyasc has no such type, so a kernel that names it is not portable to a board by way of pyasc),
+and `asc.tiles`, which marks a loop over tiles.
 """
 
 from typing import NoReturn as _NoReturn
@@ -44,6 +45,7 @@ from ascend_sim.asc.struct import *  # noqa: F403
 from ascend_sim.asc.system import *  # noqa: F403
 from ascend_sim.asc.tbuf import *  # noqa: F403
 from ascend_sim.asc.tensors import *  # noqa: F403
+from ascend_sim.asc.tiles import *  # noqa: F403
 from ascend_sim.asc.vector import *  # noqa: F403
 from ascend_sim.isa.dtypes import *  # noqa: F403
 from ascend_sim.isa.enums import *  # noqa: F403

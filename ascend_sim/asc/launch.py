@@ -21,6 +21,7 @@ from ascend_sim.asc.memory import GlobalMemory
 from ascend_sim.asc.output import OutputFilter
 from ascend_sim.asc.recorder import RECORDER
 from ascend_sim.asc.state import DEFAULT_STATE, CoreState
+from ascend_sim.asc.tiles import Excerpt
 from ascend_sim.asc.trouble import explain
 from ascend_sim.errors import InputError, KernelError, UnsupportedError
 from ascend_sim.program import CoreProgram, Program, block_ranges
@@ -34,6 +35,7 @@ class DeviceLike(Protocol):
 
     values: bool
     block_order: Sequence[int] | None
+    excerpt: Excerpt | None
 
     @property
     def memory(self) -> GlobalMemory: ...
@@ -229,6 +231,7 @@ def _record(session: Session, device: DeviceLike) -> Program:
     recorder.arch = device.arch
     recorder.block_dim = len(session.blocks)
     recorder.values = device.values
+    recorder.excerpt = device.excerpt
     recorder.ub_bytes = device.ub_bytes
     recorder.ub = np.empty(device.ub_bytes, np.uint8) if device.values else None
     output = device.output_filter()

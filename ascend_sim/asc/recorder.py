@@ -67,6 +67,7 @@ class Recorder:
         "block_dim",
         "cache",
         "cmp_mask",
+        "excerpt",
         "flags",
         "gm_append",
         "kept_counts",
@@ -105,6 +106,7 @@ class Recorder:
         self.ub_bytes = 0
         self.vf: Any = None  # the `asc.reg.trace.Body` of the vector function that is being traced
         self.launch: Any = None  # the `asc.launch.Session` of the running kernel
+        self.excerpt: Any = None  # the `asc.tiles.Excerpt` of which tile loops are to be recorded, if not of all
 
     def enter(self, core: CoreProgram) -> None:
         """Record into `core` from now on."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ascend_sim.asc.launch import DEVICES, Session
 from ascend_sim.asc.output import OutputFilter
+from ascend_sim.asc.tiles import Excerpt
 from ascend_sim.errors import InputError
 from ascend_sim.host.memory import DeviceMemory
 from ascend_sim.host.stream import Stream
@@ -61,7 +62,8 @@ class Device:
     `core_filter` limits what kernels print to these blocks; `echo=False` keeps it from stdout
     (`Launch.output` has it all the same). `block_order` runs the blocks in another order, which changes no result.
     `timing=False` leaves the timeline of every launch empty, for those who only want the values. `observers` are called
-    with every operator run on the device, once it is done.
+    with every operator run on the device, once it is done. `excerpt`, which may be set between launches, lets them leave
+    out rounds of their tile loops; it needs `values=False`.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Device:
         self.echo = echo
         self.block_order: Sequence[int] | None = None if block_order is None else _order(block_order)
         self.timing = timing
+        self.excerpt: Excerpt | None = None
         self.memory = DeviceMemory(self.soc.hbm.bytes, values=values)
         self.machine = Machine(self.soc)
         self.launches: list[Launch] = []

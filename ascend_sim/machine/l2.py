@@ -91,6 +91,21 @@ class L2:
         self._promised = None
         self.dirty_grains = 0
 
+    def fill(self, written_share: float, grains: int) -> None:
+        """Fill it to the brim with lines that nobody will ask for, `written_share` of them with `grains` written: what a
+        launch finds that moves more than L2 holds, and comes to every line once."""
+        self.clear()
+        dirty = _ALL | (1 << grains) - 1 << _GRAINS
+        written = 0.0
+        for line in range(1, self._capacity_lines + 1):
+            written += written_share
+            if written >= 1.0:
+                written -= 1.0
+                self._lines[-line] = dirty
+                self.dirty_grains += grains
+            else:
+                self._lines[-line] = _ALL
+
     def hold(self, transfers: Callable[[], Iterable[Move]], most_lines: int) -> bool:
         """Take in all transfers if nothing need be displaced for it; else take in nothing and answer False.
 

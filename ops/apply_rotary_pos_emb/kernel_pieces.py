@@ -46,7 +46,7 @@ def rotary_pieces(
     core = asc.number(asc.get_block_idx(), asc.int64)  # 64 bits: offsets may pass 2**31 elements
     gm = Tensors(tiling, core, query, key, cos, sin)
     ub = Buffers(tiling, sizes, path)
-    for piece in Walk(tiling, core, path).pieces:
+    for piece in asc.tiles(Walk(tiling, core, path).pieces):
         copy_in(ub, gm, piece, sizes)
         if sizes.widen:
             compute_widened(ub, piece.positions, sizes)

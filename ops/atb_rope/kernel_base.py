@@ -150,7 +150,7 @@ def expand_table(
     done = 0
     for sample, length in enumerate(lengths):
         seqlen.get_value(sample)  # brings `length`
-        for row in range(0, length, rows_per_loop):
+        for row in asc.tiles(range(0, length, rows_per_loop)):
             count = min(rows_per_loop, length - row) * s.head_dim
             asc.data_copy(buffer, table[row * s.head_dim], blocks_of(count, table.dtype))
             asc.pipe_barrier(PIPE_ALL)

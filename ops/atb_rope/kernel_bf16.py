@@ -53,7 +53,7 @@ def rope_bf16(
         expand_tables(core, buffers.common, COMMON_ELEMENTS - 2 * round_up(len(lengths), 8), lengths)
         use_expanded_tables(core, 2 * s.tokens * s.head_dim)
     write_signs(core, buffers.wide)
-    for row in range(core.rows):
+    for row in asc.tiles(range(core.rows)):
         load_angles(core, buffers.common, row, s.first_q)
         widen_angles(core, buffers.wide, buffers.common)
         for hidden, x_gm, out_gm in ((s.hidden_q, core.q, core.q_out), (s.hidden_k, core.k, core.k_out)):

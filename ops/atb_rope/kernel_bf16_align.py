@@ -55,7 +55,7 @@ def rope_bf16_align(
     for _, wide in sets[: min(core.rows, 2)]:
         write_signs(core, wide)
     hand_over_both(asc.set_flag)
-    for row in range(core.rows):
+    for row in asc.tiles(range(core.rows)):
         turn = PING + row % 2
         common, wide = sets[row % 2]
         asc.wait_flag(Event.V_MTE2, turn)

@@ -65,7 +65,7 @@ def rope_fp16(
     if s.cos_format == 1:
         expand_for_all(core, buffer, sync, lengths)
     write_signs(core, buffer)
-    for row in range(core.rows):
+    for row in asc.tiles(range(core.rows)):
         load_angles(core, buffer, row, s.first_q)
         for start, size in s.slices(s.hidden_q):
             at = (core.first_row + row) * s.hidden_q + start

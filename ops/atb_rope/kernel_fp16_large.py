@@ -71,7 +71,7 @@ def rope_fp16_large_ntokens(
     for one_set in sets[: min(core.rows, 2)]:
         write_signs(core, one_set)
     hand_over_both(asc.set_flag)
-    for row in range(core.rows):
+    for row in asc.tiles(range(core.rows)):
         turn, one_set = PING + row % 2, sets[row % 2]
         asc.wait_flag(Event.V_MTE2, turn)
         load_angles(core, one_set, row, s.first_q)

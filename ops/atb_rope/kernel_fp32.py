@@ -55,7 +55,7 @@ def rope_fp32_tables(
         expand_tables(core, buffers.wide, COMMON_ELEMENTS - 2 * round_up(len(lengths), 8), lengths)
         use_expanded_tables(core, 4 * s.tokens * s.head_dim)
     write_signs(core, buffers.wide)
-    for row in range(core.rows):
+    for row in asc.tiles(range(core.rows)):
         load_angles(core, buffers.wide, row, s.first_q)
         for hidden, event_id, x_gm, out_gm in (
             (s.hidden_q, 1, core.q, core.q_out),

@@ -74,7 +74,7 @@ def rotary_fast(
     asc.set_flag(asc.HardEvent.S_V, written)
     asc.wait_flag(asc.HardEvent.S_V, written)
     table = complete_gather_table(table, sizes.row)
-    for tile in range(tiles):
+    for tile in asc.tiles(range(tiles)):
         row = tile * sizes.tile_rows
         rows = sizes.tile_rows if tile < tiles - 1 else last_rows
         x_tile = x_gm[row * sizes.heads * sizes.last_dim]

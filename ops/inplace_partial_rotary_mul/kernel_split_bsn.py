@@ -36,8 +36,8 @@ def rotary_split_bsn(
     table = gather_table(ub, tiling.ubCalcNNum * sizes.pitch)
     chunks = tiling.ubCalcNLoop
     last_heads = tiling.ubCalcNTail if tiling.ubCalcNTail > 0 else tiling.ubCalcNNum
-    for row in range(rows):
-        for chunk in range(chunks):  # cos and sin come in anew for every chunk
+    for row in asc.tiles(range(rows)):
+        for chunk in asc.tiles(range(chunks)):  # cos and sin come in anew for every chunk
             heads = tiling.ubCalcNNum if chunk < chunks - 1 else last_heads
             line = row * sizes.heads + chunk * tiling.ubCalcNNum
             angles = row * sizes.head_dim

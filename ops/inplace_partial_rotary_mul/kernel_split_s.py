@@ -44,7 +44,7 @@ def rotary_split_s(
     sin_gm.set_global_buffer(sin + first_row * sizes.head_dim)
     ub = Buffers(sizes, tiling.ubCalcNum * sizes.heads, sizes.heads)
     table = gather_table(ub, sizes.heads * sizes.pitch)
-    for tile in range(tiles):
+    for tile in asc.tiles(range(tiles)):
         rows = tile_rows if tile < tiles - 1 else last_rows
         row = tile * tile_rows
         x_tile = x_gm[row * row_elements]

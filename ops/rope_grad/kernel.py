@@ -79,7 +79,7 @@ def rope_grad(
     op.q_out_gm.set_global_buffer(q_grad + column)
     op.k_out_gm.set_global_buffer(k_grad + column)
     op.init_buffers(pipe)
-    for sample in range(batch):
+    for sample in asc.tiles(range(batch)):
         process(op, lengths.get_value(sample))
 
 
@@ -87,7 +87,7 @@ def rope_grad(
 def process(op: RopeGrad, length: int) -> None:
     """One sample: full tiles of 96 rows, then what is left; positions begin at 0 again."""
     full, tail = length // op.rows_per_loop, length % op.rows_per_loop
-    for tile in range(full):
+    for tile in asc.tiles(range(full)):
         copy_in(op, tile, op.rows_per_loop)
         compute(op, op.rows_per_loop)
         copy_out(op, tile, op.rows_per_loop)

@@ -63,15 +63,15 @@ def rotary_half(
     if walk.one_line_of_cos:
         rotate_by_one_line(ub, x_gm, cos_gm, sin_gm, y_gm, walk, sizes)
         return
-    for batch in range(walk.outer_batches):
-        for tile in range(walk.all_tiles):
+    for batch in asc.tiles(range(walk.outer_batches)):
+        for tile in asc.tiles(range(walk.all_tiles)):
             lines = sizes.tile_lines if tile < walk.tiles else walk.last_lines
             first = tile * sizes.tile_lines
             angles = batch * walk.cos_batch + first * sizes.line
             cos_line, sin_line = load_angles(ub, cos_gm[angles], sin_gm[angles], lines, sizes)
             negate_first_halves(sin_line, lines, sizes)
-            for inner in range(walk.inner_batches):
-                for head in range(walk.heads):
+            for inner in asc.tiles(range(walk.inner_batches)):
+                for head in asc.tiles(range(walk.heads)):
                     offset = (batch + inner) * walk.batch + head * walk.head + first * walk.position
                     rotate_head(ub, x_gm[offset], cos_line, sin_line, y_gm[offset], lines, walk, sizes)
             free_angles(ub, cos_line, sin_line, sizes)
@@ -91,7 +91,7 @@ def rotate_by_one_line(
     cos_line, sin_line = load_angles(ub, cos_gm, sin_gm, 1, sizes)
     asc.muls(sin_line, sin_line, -1.0, sizes.half_pitch)
     spread_lines(cos_line, sin_line, (sizes.tile_lines if walk.tiles > 0 else walk.last_lines) - 1, sizes)
-    for tile in range(walk.all_tiles):
+    for tile in asc.tiles(range(walk.all_tiles)):
         lines = sizes.tile_lines if tile < walk.tiles else walk.last_lines
         offset = tile * sizes.tile_lines * walk.position
         rotate_head(ub, x_gm[offset], cos_line, sin_line, y_gm[offset], lines, walk, sizes)

@@ -102,7 +102,7 @@ def interleave_split_s(
     batches, row_elements = tiling.batchSize, sizes.heads * sizes.head_dim
     ub = Buffers(sizes, batches * tiling.ubCalcNum * sizes.heads, sizes.heads)
     table = gather_table(ub, sizes.heads * sizes.pitch)
-    for step in range(tiles):
+    for step in asc.tiles(range(tiles)):
         rows = tile_rows if step < tiles - 1 else last_rows
         row = step * tile_rows
         tile = Tile(sizes, batches, rows * sizes.heads, tiling.seqLen * row_elements)
@@ -147,8 +147,8 @@ def interleave_split_bs(
     ub = Buffers(sizes, tiling.ubCalcBNum * sizes.heads, sizes.heads)
     table = gather_table(ub, sizes.heads * sizes.pitch)
     steps, last_batches = tiling.ubCalcBLoop, last_step(tiling.ubCalcBTail, tiling.ubCalcBNum)
-    for row in range(rows):
-        for step in range(steps):  # cos and sin come in anew for every step
+    for row in asc.tiles(range(rows)):
+        for step in asc.tiles(range(steps)):  # cos and sin come in anew for every step
             batches = tiling.ubCalcBNum if step < steps - 1 else last_batches
             offset = step * tiling.ubCalcBNum * batch_elements + row * row_elements
             tile = Tile(sizes, batches, sizes.heads, batch_elements)
@@ -171,9 +171,9 @@ def interleave_split_bsn(
     ub = Buffers(sizes, tiling.ubCalcNNum, tiling.ubCalcNNum)
     table = gather_table(ub, tiling.ubCalcNNum * sizes.pitch)
     steps, last_heads = tiling.ubCalcNLoop, last_step(tiling.ubCalcNTail, tiling.ubCalcNNum)
-    for batch in range(tiling.batchSize):
-        for row in range(rows):
-            for step in range(steps):
+    for batch in asc.tiles(range(tiling.batchSize)):
+        for row in asc.tiles(range(rows)):
+            for step in asc.tiles(range(steps)):
                 heads = tiling.ubCalcNNum if step < steps - 1 else last_heads
                 line = (batch * tiling.seqLen + row) * sizes.heads + step * tiling.ubCalcNNum
                 tile = Tile(sizes, 1, heads, row_elements)

@@ -87,10 +87,10 @@ def walk_tiles(gm: Memory, tiling: SimpleNamespace, with_x: bool) -> None:
     sizes = Sizes(tiling, gm.dy.dtype)
     walk = Walk(tiling, asc.get_block_idx())
     ub = Buffers(sizes, with_x)
-    for tile in range(walk.all_tiles):
+    for tile in asc.tiles(range(walk.all_tiles)):
         elements = walk.tile if tile < walk.tiles else walk.last
         first = walk.first_element + tile * walk.tile
-        for batch in range(walk.batches):
+        for batch in asc.tiles(range(walk.batches)):
             cos_at = first + batch * walk.cos_batch
             dy_at = first * walk.scale + batch * walk.dy_batch
             one_tile(ub, gm, cos_at, dy_at, elements // sizes.line, walk, sizes, with_x)
@@ -109,8 +109,8 @@ def one_tile(
         asc.duplicate(ub.sum_cos.get(asc.float32), 0.0, count)
         asc.duplicate(ub.sum_sin.get(asc.float32), 0.0, count)
     cos32, sin32 = widen(cos, ub.cos32, count, sizes), widen(sin, ub.sin32, count, sizes)
-    for first in range(walk.first_reduce):
-        for second in range(walk.second_reduce):
+    for first in asc.tiles(range(walk.first_reduce)):
+        for second in asc.tiles(range(walk.second_reduce)):
             at = dy_at + first * walk.gap + second * sizes.line
             copy_in_run(ub.dy, gm.dy[at], lines, walk, sizes)
             if with_x:

@@ -93,7 +93,7 @@ def walk_positions(gm: Memory, tiling: SimpleNamespace, with_x: bool) -> None:
     walk = Walk(tiling, asc.get_block_idx())
     ub = Buffers(sizes, walk.step * sizes.copies * sizes.pitch, with_x)
     table = write_tables(ub, with_x)
-    for step in range(walk.steps):
+    for step in asc.tiles(range(walk.steps)):
         positions = walk.step if step < walk.steps - 1 else walk.last
         first = walk.first + step * walk.step
         count = positions * sizes.copies * sizes.pitch
@@ -188,11 +188,11 @@ def walk_heads(gm: Memory, tiling: SimpleNamespace, with_x: bool) -> None:
     tail: int = tiling.numHeadsTail if by_batch else tiling.batchNumHeadsTail
     ub = Buffers(sizes, chunk * sizes.pitch, with_x)
     table = write_tables(ub, with_x)
-    for position in range(walk.positions):
+    for position in asc.tiles(range(walk.positions)):
         at = walk.first + position
         sums = start_sums(ub, sizes.pitch, sizes) if with_x else None
-        for batch in range(sizes.batches if by_batch else 1):
-            for step in range(chunks):
+        for batch in asc.tiles(range(sizes.batches if by_batch else 1)):
+            for step in asc.tiles(range(chunks)):
                 heads = chunk if step < chunks - 1 or tail == 0 else tail
                 one_chunk(ub, gm, table, sums, at, batch, step * chunk, heads, sizes)
         if sums is not None:

@@ -52,7 +52,7 @@ def walk_own_rows(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> N
     line, row, step = gm.line, gm.row, tiling.ubFactorB
     ub = gm.buffers(step, step, vf.depth)
     x_steps = (step * line.pitch, step * line.pitch, line.pitch)
-    for at in range(0, count, step):
+    for at in asc.tiles(range(0, count, step)):
         lines = smaller(step, count - at)
         rows = (first + at) * row.length
         copy_in_both(ub.cos, gm.cos[rows], ub.sin, gm.sin[rows], lines, row)
@@ -74,7 +74,7 @@ def walk_one_row(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> No
     ub = gm.buffers(step, 1, vf.depth, cos_buffers=1)
     copy_in_both(ub.cos, gm.cos, ub.sin, gm.sin, 1, row)
     cos, sin = ub.cos.deque(row.dtype), ub.sin.deque(row.dtype)
-    for at in range(0, count, step):
+    for at in asc.tiles(range(0, count, step)):
         lines = smaller(step, count - at)
         tile = (first + at) * line.full
         copy_in(ub.x, gm.x[tile], lines, line)
@@ -94,14 +94,14 @@ def walk_positions_and_heads(gm: Memory, tiling: SimpleNamespace, vf: VectorFunc
     first, first_head = at_bs * tiling.blockFactorBS, at_n * tiling.blockFactorN
     line, row, step_bs, step_n = gm.line, gm.row, tiling.ubFactorBS, tiling.ubFactorN
     ub = gm.buffers(step_bs * step_n, step_bs, vf.depth)
-    for at in range(0, positions, step_bs):
+    for at in asc.tiles(range(0, positions, step_bs)):
         count = smaller(step_bs, positions - at)
         rows = (first + at) * row.length
         copy_in(ub.cos, gm.cos[rows], count, row)
         cos = ub.cos.deque(row.dtype)
         copy_in(ub.sin, gm.sin[rows], count, row)
         sin = ub.sin.deque(row.dtype)
-        for head in range(0, heads, step_n):
+        for head in asc.tiles(range(0, heads, step_n)):
             here = smaller(step_n, heads - head)  # all heads, or count is 1: the tile's lines are neighbours in GM
             tile = ((first + at) * tiling.n + first_head + head) * line.full
             copy_in(ub.x, gm.x[tile], count * here, line)
@@ -124,13 +124,13 @@ def walk_batches_and_positions(gm: Memory, tiling: SimpleNamespace, vf: VectorFu
     first_b, batches, first_s, positions = share_of_grid(tiling)
     line, row, step_s, step_n = gm.line, gm.row, tiling.ubFactorS, tiling.ubFactorN
     ub = gm.buffers(step_s * step_n, step_s, vf.depth)
-    for b in range(first_b, first_b + batches):
-        for at in range(first_s, first_s + positions, step_s):
+    for b in asc.tiles(range(first_b, first_b + batches)):
+        for at in asc.tiles(range(first_s, first_s + positions, step_s)):
             count = smaller(step_s, first_s + positions - at)
             rows = at * row.length
             copy_in_both(ub.sin, gm.sin[rows], ub.cos, gm.cos[rows], count, row)
             sin, cos = ub.sin.deque(row.dtype), ub.cos.deque(row.dtype)
-            for chunk in range(tiling.ubLoopNumN):
+            for chunk in asc.tiles(range(tiling.ubLoopNumN)):
                 heads = step_n if chunk < tiling.ubLoopNumN - 1 else tiling.ubTailFactorN
                 tile = ((b * tiling.s + at) * tiling.n + chunk * step_n) * line.full
                 copy_in(ub.x, gm.x[tile], count * heads, line)
@@ -149,15 +149,15 @@ def walk_heads_before_positions(gm: Memory, tiling: SimpleNamespace, vf: VectorF
     first_b, batches, first_s, positions = share_of_grid(tiling)
     step_b, step_s, step_n = tiling.ubFactorB, tiling.ubFactorS, tiling.ubFactorN
     ub = gm.buffers(step_b * step_s * step_n, step_s if shared else step_b * step_s, vf.depth)
-    for at in range(first_s, first_s + positions, step_s):
+    for at in asc.tiles(range(first_s, first_s + positions, step_s)):
         count = smaller(step_s, first_s + positions - at)
         if shared:
             cos, sin = cos_tile(ub, gm, tiling, 0, 1, at, count)
-        for b in range(first_b, first_b + batches, step_b):
+        for b in asc.tiles(range(first_b, first_b + batches, step_b)):
             b_count = smaller(step_b, first_b + batches - b)
             if not shared:
                 cos, sin = cos_tile(ub, gm, tiling, b, b_count, at, count)
-            for head in range(0, tiling.n, step_n):
+            for head in asc.tiles(range(0, tiling.n, step_n)):
                 sizes = (b_count, smaller(step_n, tiling.n - head), count)
                 turn_tile(ub, gm, tiling, vf, (cos, sin), (b, head, at), sizes, shared)
             if not shared:
