@@ -1,7 +1,7 @@
 """Loops over tiles, and recordings that leave out the middle rounds of them.
 
 A loop of hundreds of equal tiles need not be recorded in full to know what it costs: `asc.tiles` marks it, and an
-`Excerpt` on the device takes in its first rounds and its last one. What was left out is on its account.
+`Excerpt` on the device takes in its first rounds and its last one, and remembers what it left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LoopKey = tuple[CodeType, int]
 """Where a loop stands: code object and instruction."""
 
 PARITY = 2
-"""Kernels may take turns with two buffers or flags by the number of a tile: as many rounds as this stay in step."""
+"""Kernels may take turns with two buffers or flags by the number of a tile, so rounds are left out in pairs."""
 
 
 def tiles(rounds: Sequence[T]) -> Sequence[T] | Iterator[T]:
@@ -37,54 +37,64 @@ def tiles(rounds: Sequence[T]) -> Sequence[T] | Iterator[T]:
 
 
 @dataclass(slots=True)
-class Account:
-    """What the excerpt of one block holds. `kept`: rounds of each loop that were recorded, `full`: rounds that there
-    are. `segments`: from instruction number `first` on, `(first, weight, loop)`: how many instructions of the whole
-    each recorded one stands for, and the innermost loop that it is in."""
+class Round:
+    """One recorded round of a tile loop, or a whole block: instructions `first` to `end` of the block, and the tile
+    loops that ran in it."""
 
-    kept: dict[LoopKey, int] = field(default_factory=dict)
-    full: dict[LoopKey, float] = field(default_factory=dict)
-    segments: list[tuple[int, float, LoopKey | None]] = field(default_factory=lambda: [(0, 1.0, None)])
+    first: int
+    end: int = -1
+    loops: list[TileLoop] = field(default_factory=list)
 
-    def weights(self, instructions: int) -> Iterator[tuple[int, int, float, LoopKey | None]]:
-        """`(first, end, weight, loop)` of each stretch of the `instructions` recorded ones."""
-        ends = [first for first, _, _ in self.segments[1:]] + [instructions]
-        for (first, weight, loop), end in zip(self.segments, ends, strict=True):
-            if end > first:
-                yield first, end, weight, loop
+    def all_loops(self) -> Iterator[TileLoop]:
+        """The loops in it and those inside them, as they ran."""
+        for loop in self.loops:
+            yield loop
+            for inner in loop.rounds:
+                yield from inner.all_loops()
 
-    def enter(self, instructions: int, weight: float, loop: LoopKey | None) -> None:
-        self.segments.append((instructions, weight, loop))
 
-    def count(self, loop: LoopKey, kept: int, full: float) -> None:
-        self.kept[loop] = self.kept.get(loop, 0) + kept
-        self.full[loop] = self.full.get(loop, 0.0) + full
+@dataclass(slots=True)
+class TileLoop:
+    """One run of a tile loop of `total` rounds, of which the first ones and the last were recorded."""
+
+    key: LoopKey
+    total: int
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def whole(self) -> bool:
+        return len(self.rounds) == self.total
 
 
 class Excerpt:
-    """Takes in at most `limits[loop]` (else `default`; None: all) rounds each time that a tile loop runs, 2 or more:
-    the first ones and the last. `accounts`: by block."""
+    """Takes in `limits[loop]` rounds (else `default`) each time that a tile loop runs, or one more.
 
-    def __init__(self, default: int | None, limits: Mapping[LoopKey, int] | None = None) -> None:
+    `blocks`: what was recorded, by block; a block without tile loops is missing.
+    """
+
+    def __init__(self, default: int, limits: Mapping[LoopKey, int] | None = None) -> None:
         self.default = default
         self.limits = dict(limits or {})
-        self.accounts: dict[int, Account] = {}
+        self.blocks: dict[int, Round] = {}
+        self._inside: dict[int, Round] = {}
 
-    def take(self, rounds: Sequence[Any], loop: LoopKey) -> Iterator[Any]:
+    def take(self, rounds: Sequence[Any], key: LoopKey) -> Iterator[Any]:
         total = len(rounds)
-        limit = self.limits.get(loop, self.default)
-        kept = total if limit is None else min(total, limit + (total - limit) % PARITY)
+        limit = self.limits.get(key, self.default)
+        kept = min(total, limit + (total - limit) % PARITY)
         if not kept:
             return
         block = RECORDER.block
-        account = self.accounts.setdefault(block, Account())
         instrs = RECORDER.launch.blocks[block].core.instrs
-        _, outer, around = account.segments[-1]
-        account.count(loop, kept, total * outer)
-        weight = (total - 1) / (kept - 1) if kept > 1 else 1.0
-        for index in range(kept - 1):
-            account.enter(len(instrs), outer * weight, loop)
+        if block not in self.blocks:
+            self.blocks[block] = self._inside[block] = Round(0)
+        around = self._inside[block]
+        loop = TileLoop(key, total)
+        around.loops.append(loop)
+        for index in (*range(kept - 1), total - 1):
+            this = Round(len(instrs))
+            loop.rounds.append(this)
+            self._inside[block] = this
             yield rounds[index]
-        account.enter(len(instrs), outer, loop)
-        yield rounds[total - 1]
-        account.enter(len(instrs), outer, around)
+            this.end = len(instrs)
+        self._inside[block] = around

@@ -1,0 +1,164 @@
+"""The figures of a whole launch from an excerpt of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from ascend_sim.asc.tiles import Excerpt, LoopKey
+from ascend_sim.host.device import Launch
+from ascend_sim.machine.costs import SCALAR_ACCESS, CostModel
+from ascend_sim.program import CopyWork
+from ascend_sim.report.metrics import Metrics, PipeUse, measure
+from ascend_sim.sampling.stretches import Floats, Halves, Stretches, stretches
+from ascend_sim.sampling.warp import Warp, warped
+from ascend_sim.timeline import CoreTimeline, MemoryCounters, Timeline
+
+
+class Whole:
+    """`launch` is a launch in full (`excerpt` is None) or an excerpt of one, from which the whole is worked out."""
+
+    def __init__(self, launch: Launch, excerpt: Excerpt | None) -> None:
+        self.launch = launch
+        self.excerpt = excerpt
+        self.blocks = self._stretches({})
+
+    @property
+    def recorded(self) -> int:
+        """Instructions that were simulated."""
+        return self.launch.program.instructions
+
+    @cached_property
+    def instructions(self) -> int:
+        """Instructions of the whole."""
+        return round(sum(block.instructions for block in self.blocks))
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing has been left out."""
+        return self.instructions == self.recorded
+
+    def _stretches(self, halves: Halves) -> list[Stretches]:
+        blocks = {} if self.excerpt is None else self.excerpt.blocks
+        return [stretches(blocks.get(core.block), len(core.instrs), halves) for core in self.launch.program.blocks]
+
+    def _lines(self) -> Sequence[CoreTimeline]:
+        return self.launch.timeline.cores
+
+    def left_out_cycles(self, halves: Halves) -> Floats:
+        """By core, how much longer its blocks take than their excerpts; see `Halves`."""
+        found: dict[int, float] = defaultdict(float)
+        for line, block in zip(self._lines(), self._stretches(halves) if halves else self.blocks, strict=True):
+            found[line.core] += Warp(line, block).finish(line) - line.finish
+        return np.array([found[core] for core in sorted(found)])
+
+    @cached_property
+    def finishes(self) -> Floats:
+        """By core, when the excerpt of its last block is through, in cycles."""
+        found: dict[int, int] = defaultdict(int)
+        for line in self._lines():
+            found[line.core] = max(found[line.core], line.finish)
+        return np.array([found[core] for core in sorted(found)], np.float64)
+
+    @cached_property
+    def left_out(self) -> Floats:
+        """By core, how many instructions have been left out."""
+        found: dict[int, float] = defaultdict(float)
+        for line, block in zip(self._lines(), self.blocks, strict=True):
+            found[line.core] += block.instructions - len(line.program.instrs)
+        return np.array([found[core] for core in sorted(found)])
+
+    def duration_cycles(self, halves: Halves | None = None) -> tuple[float, float]:
+        """`(low, high)`: with the speed of cores that have as much left to do averaged, and with each one's own."""
+        extra = self.left_out_cycles(halves or {})
+        high = float(np.max(self.finishes + extra))
+        even = extra.copy()
+        work = np.rint(self.left_out)
+        for amount in np.unique(work):
+            even[work == amount] = extra[work == amount].mean()
+        return float(np.max(self.finishes + even)), high
+
+    def cut_loops(self) -> dict[LoopKey, int]:
+        """Tile loops of which rounds were left out, with the most rounds that were recorded of one."""
+        found: dict[LoopKey, int] = {}
+        for block in {} if self.excerpt is None else self.excerpt.blocks.values():
+            for loop in block.all_loops():
+                if not loop.whole:
+                    found[loop.key] = max(found.get(loop.key, 0), len(loop.rounds))
+        return found
+
+    # -- the whole for reports ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """The launch's timeline in the time of the whole, with the traffic of the whole."""
+        timeline = self.launch.timeline
+        if self.complete:
+            return timeline
+        lines: list[CoreTimeline] = []
+        later: dict[int, int] = defaultdict(int)
+        scalar = _ScalarCycles(self.launch)
+        for line, block in sorted(
+            zip(self._lines(), self.blocks, strict=True), key=lambda pair: (pair[0].core, pair[0].begin)
+        ):
+            stretched = warped(line, block, scalar.of(line, block), later[line.core])
+            later[line.core] += stretched.finish - line.finish - later[line.core]
+            lines.append(stretched)
+        order = {id(line.program): number for number, line in enumerate(self._lines())}
+        lines.sort(key=lambda line: order[id(line.program)])
+        duration = max((line.finish for line in lines), default=0)
+        return replace(timeline, cores=lines, duration_cycles=duration, memory=self._traffic())
+
+    def _traffic(self) -> MemoryCounters:
+        """Bytes by stretch; what L2 held and HBM moved of them, in the proportions of the excerpt."""
+        counters = self.launch.timeline.memory
+        read = written = 0.0
+        for core, block in zip(self.launch.program.blocks, self.blocks, strict=True):
+            for instr, weight in zip(core.instrs, block.per_instruction(), strict=True):
+                work = instr.work
+                if isinstance(work, CopyWork):
+                    if work.to_ub:
+                        read += weight * work.nbytes
+                    else:
+                        written += weight * work.nbytes
+        more_read = read / counters.read_bytes if counters.read_bytes else 1.0
+        more_written = written / counters.written_bytes if counters.written_bytes else 1.0
+        return MemoryCounters(
+            read_bytes=round(read),
+            written_bytes=round(written),
+            l2_read_hit_bytes=round(counters.l2_read_hit_bytes * more_read),
+            l2_write_hit_bytes=round(counters.l2_write_hit_bytes * more_written),
+            hbm_read_bytes=round(counters.hbm_read_bytes * more_read),
+            hbm_written_bytes=round(counters.hbm_written_bytes * more_written),
+        )
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """Figures of the whole; waits are listed with how often they were seen in the excerpt."""
+        found = measure(self.launch.program, self.timeline)
+        if self.complete:
+            return found
+        more = self.instructions / max(1, self.recorded)
+        pipes = {
+            name: PipeUse(use.busy_us, use.ratio, round(use.instructions * more)) for name, use in found.pipes.items()
+        }
+        return replace(found, pipes=pipes, instructions=self.instructions)
+
+
+class _ScalarCycles:
+    """What the scalar unit works in a whole block."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._costs = CostModel(launch.soc)
+
+    def of(self, line: CoreTimeline, block: Stretches) -> int:
+        extra = 0.0
+        for instr, weight in zip(line.program.instrs, block.per_instruction(), strict=True):
+            if weight != 1.0:
+                op = self._costs.lower(instr)
+                extra += (weight - 1.0) * (op.issue + (op.occupancy if op.kind == SCALAR_ACCESS else 0))
+        return line.scalar_cycles + round(extra)
