@@ -17,13 +17,14 @@ from dataclasses import dataclass
 
 from ascend_sim.asc.tiles import Excerpt, LoopKey
 from ascend_sim.host.device import Launch
-from ascend_sim.sampling.stretches import LEAD
 from ascend_sim.sampling.whole import Whole
 
 TOLERANCE = 0.0025
 """Largest error (relative) at which an excerpt is good enough."""
-PATTERN = 4
-"""Rounds that speak for those left out, at first."""
+ROUNDS = 4
+"""Rounds of each loop in the first excerpt: one, two that are repeated, the last."""
+PATTERN_INSTRUCTIONS = 64
+"""Of a block, in the rounds that are repeated: fewer could hide behind a latency or in a queue."""
 WHOLE_INSTRUCTIONS = 60_000
 """A launch up to this size is simulated as it is."""
 WORTH = 3
@@ -49,28 +50,26 @@ class Estimate:
 
 def estimate(run: Run, *, exact: bool = False, whole_instructions: int = WHOLE_INSTRUCTIONS) -> Estimate:
     """`run(excerpt)` launches, and records no more than `excerpt` takes in; `exact`: simulate all of it."""
-    if exact:
-        return _in_full(run, 0)
     limits: dict[LoopKey, int] = {}
     simulated = 0
-    while True:
-        excerpt = Excerpt(LEAD + PATTERN + 1, limits)
+    while not exact:
+        excerpt = Excerpt(ROUNDS, limits)
         whole = Whole(run(excerpt), excerpt)
         simulated += whole.recorded
-        if whole.complete:
-            return Estimate(whole, _us(whole, whole.finishes.max(initial=0.0)), 0.0, simulated)
-        if whole.instructions <= max(whole_instructions, WORTH * whole.recorded):
-            return _in_full(run, simulated)
-        low, high = whole.duration_cycles()
-        duration = (low + high) / 2
-        drifts = {key: _drift(whole, key, low) for key in whole.cut_loops()}
-        error = ((high - low) / 2 + sum(drifts.values())) / duration
-        if error <= TOLERANCE:
-            return Estimate(whole, _us(whole, duration), error, simulated)
-        _longer(whole, drifts, limits)
-
-
-def _in_full(run: Run, simulated: int) -> Estimate:
+        if whole.complete or whole.instructions <= max(whole_instructions, WORTH * whole.recorded):
+            break
+        short = [key for key, pattern in whole.patterns().items() if pattern.instructions < PATTERN_INSTRUCTIONS]
+        if not short:
+            low, high = whole.duration_cycles()
+            duration = (low + high) / 2
+            drifts = {key: _drift(whole, key, low) for key in whole.patterns()}
+            error = ((high - low) / 2 + sum(drifts.values())) / duration
+            if error <= TOLERANCE:
+                return Estimate(whole, _us(whole, duration), error, simulated)
+            worst = max(drifts, key=lambda key: drifts[key])
+            short = [worst] if drifts[worst] > 0 else list(drifts)  # no loop drifts: the cores differ
+        for key in short:
+            limits[key] = 2 * whole.patterns()[key].rounds - 1
     whole = Whole(run(None), None)
     return Estimate(whole, whole.metrics.duration_us, 0.0, simulated + whole.recorded)
 
@@ -83,12 +82,3 @@ def _us(whole: Whole, cycles: float) -> float:
 def _drift(whole: Whole, key: LoopKey, low: float) -> float:
     """By how many cycles the answer changes with one half of the loop's pattern instead of both."""
     return max(abs(whole.duration_cycles({key: half})[0] - low) for half in (0, 1))
-
-
-def _longer(whole: Whole, drifts: dict[LoopKey, float], limits: dict[LoopKey, int]) -> None:
-    """Twice as long a pattern in the loop that drifts most, or in all where none does: then it is the cores."""
-    cut = whole.cut_loops()
-    worst = max(drifts, key=lambda key: drifts[key])
-    for key in [worst] if drifts[worst] > 0 else cut:
-        pattern = cut[key] - LEAD - 1
-        limits[key] = LEAD + 2 * pattern + 1

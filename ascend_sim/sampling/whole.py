@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ascend_sim.asc.tiles import Excerpt, LoopKey
+from ascend_sim.asc.tiles import Excerpt, LoopKey, TileLoop
 from ascend_sim.host.device import Launch
 from ascend_sim.machine.costs import SCALAR_ACCESS, CostModel
 from ascend_sim.program import CopyWork
 from ascend_sim.report.metrics import Metrics, PipeUse, measure
-from ascend_sim.sampling.stretches import Floats, Halves, Stretches, stretches
+from ascend_sim.sampling.stretches import Floats, Halves, Stretches, lead, stretches
 from ascend_sim.sampling.warp import Warp, warped
 from ascend_sim.timeline import CoreTimeline, MemoryCounters, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """`rounds`: recorded ones of a tile loop; `instructions`: of a block, in those that speak for what was left out."""
+
+    rounds: int
+    instructions: int
+
+    @classmethod
+    def of(cls, loop: TileLoop) -> Pattern:
+        rounds = len(loop.rounds)
+        return cls(rounds, loop.rounds[rounds - 1].first - loop.rounds[lead(rounds)].first)
 
 
 class Whole:
@@ -82,13 +95,15 @@ class Whole:
             even[work == amount] = extra[work == amount].mean()
         return float(np.max(self.finishes + even)), high
 
-    def cut_loops(self) -> dict[LoopKey, int]:
-        """Tile loops of which rounds were left out, with the most rounds that were recorded of one."""
-        found: dict[LoopKey, int] = {}
+    def patterns(self) -> dict[LoopKey, Pattern]:
+        """Of each tile loop of which rounds were left out: the run of it with the fewest rounds that were recorded."""
+        found: dict[LoopKey, Pattern] = {}
         for block in {} if self.excerpt is None else self.excerpt.blocks.values():
             for loop in block.all_loops():
                 if not loop.whole:
-                    found[loop.key] = max(found.get(loop.key, 0), len(loop.rounds))
+                    mine = Pattern.of(loop)
+                    if loop.key not in found or mine.instructions < found[loop.key].instructions:
+                        found[loop.key] = mine
         return found
 
     # -- the whole for reports ----------------------------------------------------------------------------------------

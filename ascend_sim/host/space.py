@@ -1,0 +1,152 @@
+"""The tilings that an operator's kernels take beside the one that its host code chooses, and what each of them covers.
+
+An operator declares them in a module of its own (`Support.space`), under the name `SPACE`, with the formulas and field
+meanings of its tiling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+from ascend_sim.host.tiling import Loop, Tiling, TilingContext, ceil_div
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """How a block walks one axis: `steps` steps of `per_step` from `start` on, of which the last one takes `last`."""
+
+    start: int
+    per_step: int
+    steps: int
+    last: int
+
+    @classmethod
+    def of(cls, start: int, loop: Loop) -> Steps:
+        return cls(start, loop.per_loop, loop.loops, loop.last)
+
+    @classmethod
+    def over(cls, start: int, total: int, per_step: int) -> Steps:
+        """`total` from `start` on, in steps of `per_step`."""
+        return cls.of(start, Loop.over("", total, per_step))
+
+    @property
+    def total(self) -> int:
+        return (self.steps - 1) * self.per_step + self.last if self.steps > 0 else 0
+
+    @property
+    def end(self) -> int:
+        return self.start + self.total
+
+    def each(self) -> Iterator[range]:
+        """The steps one by one."""
+        for step in range(self.steps):
+            start = self.start + step * self.per_step
+            yield range(start, start + (self.per_step if step < self.steps - 1 else self.last))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one block works on: a walk over each axis of the space, each combination of steps being one tile."""
+
+    block: int
+    axes: tuple[Steps, ...]
+
+    @property
+    def volume(self) -> int:
+        return prod(steps.total for steps in self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The tilings of an operator on one architecture.
+
+    `axes` names what is to be covered, with its sizes ({"rows": 32768, "heads": 32}). `candidates` yields about `limit`
+    legal tilings, among them that of the host code; `coverage` what each block of a tiling works on; `choices` what a
+    tiling has chosen, under the names that people know ("rows per loop"). `rebuild` makes a tiling from the fields of
+    the operator's tiling struct, as they are; `fields` sorts raw words into them. `problems` says what else is wrong
+    with a tiling: fields that do not fit the call, limits of instructions.
+    """
+
+    axes: Callable[[TilingContext], Mapping[str, int]]
+    candidates: Callable[[TilingContext, int], Iterator[Tiling]]
+    coverage: Callable[[Tiling, TilingContext], Iterable[Piece]]
+    choices: Callable[[Tiling], Mapping[str, int | str]]
+    fields: Callable[[Sequence[int], TilingContext], Mapping[str, int]]
+    rebuild: Callable[[TilingContext, Mapping[str, int | str]], Tiling]
+    problems: Callable[[Tiling, TilingContext], list[str]]
+
+    def faults(self, tiling: Tiling, context: TilingContext) -> list[str]:
+        """Everything for which a tiling is not legal; none for a legal one."""
+        found = []
+        if tiling.ub_used_bytes > context.ub_bytes:
+            found.append(
+                f"its buffers take {tiling.ub_used_bytes:,} B of unified buffer, {context.ub_bytes:,} B are there"
+            )
+        return found + self.problems(tiling, context) + uncovered(self.coverage(tiling, context), self.axes(context))
+
+
+def uncovered(pieces: Iterable[Piece], axes: Mapping[str, int]) -> list[str]:
+    """What keeps `pieces` from covering everything exactly once."""
+    found = list(pieces)
+    for piece in found:
+        for (name, size), steps in zip(axes.items(), piece.axes, strict=True):
+            if steps.start < 0 or steps.end > size:
+                return [f"block {piece.block} works on {name} {steps.start} to {steps.end - 1}, there are {size:,}"]
+            if steps.steps > 0 and not 0 < steps.last <= steps.per_step:
+                return [f"block {piece.block} takes {steps.last} {name} in its last step of up to {steps.per_step}"]
+    for one, other in combinations((piece for piece in found if piece.volume), 2):
+        overlap = [range(max(a.start, b.start), min(a.end, b.end)) for a, b in zip(one.axes, other.axes, strict=True)]
+        if all(overlap):
+            text = ", ".join(f"{name} {part[0]} to {part[-1]}" for name, part in zip(axes, overlap, strict=True))
+            return [f"blocks {one.block} and {other.block} both work on {text}"]
+    total, done = prod(axes.values()), sum(piece.volume for piece in found)
+    if done != total:
+        what = " x ".join(f"{size:,} {name}" for name, size in axes.items())
+        return [f"{total - done:,} of {what} are worked on by no block"]
+    return []
+
+
+def balance(pieces: Iterable[Piece]) -> float:
+    """Mean work of a block over that of the block that has most: 1 when all have the same."""
+    volumes = [piece.volume for piece in pieces]
+    return sum(volumes) / len(volumes) / max(volumes) if volumes and max(volumes) else 1.0
+
+
+# --- what enumerations have in common --------------------------------------------------------------------------------
+
+
+def block_dims(total: int, cores: int, count: int) -> list[int]:
+    """At most `count` numbers of blocks for `total` equal shares of work, most first: as many cores as can be used, then
+    fewer, with growing distance. A number that leaves the largest share as it is with fewer blocks is not one."""
+    useful = []
+    for blocks in range(min(total, cores), 0, -1):
+        if blocks == 1 or ceil_div(total, blocks - 1) > ceil_div(total, blocks):
+            useful.append(blocks)
+    first = min(total, cores)
+    if first not in useful:
+        useful.insert(0, first)
+    return thinned(useful, count)
+
+
+def step_sizes(total: int, most: int, count: int) -> list[int]:
+    """At most `count` sizes of a step over `total`, up to `most`, largest first: those that cut it most evenly."""
+    even = {ceil_div(total, loops) for loops in range(max(1, ceil_div(total, max(1, most))), total + 1)}
+    sizes = sorted({size for size in even if size <= most} | ({min(total, most)} if most > 0 else set()), reverse=True)
+    return thinned(sizes, count)
+
+
+def thinned(values: Sequence[int], count: int) -> list[int]:
+    """`count` of `values`, which fall: the first half as they come, then fewer and fewer, down to the last."""
+    if len(values) <= count:
+        return list(values)
+    head = list(values[: count // 2])
+    rest = values[count // 2 :]
+    left = count - len(head)
+    if left == 1:
+        return [*head, rest[-1]]
+    ratio = len(rest) ** (1 / (left - 1))
+    picked = sorted({min(len(rest) - 1, round(ratio**step) - 1) for step in range(left)})
+    return head + [rest[index] for index in picked]
