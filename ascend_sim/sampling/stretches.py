@@ -1,6 +1,6 @@
 """What the recorded part of a block stands for: stretches of instructions, each with the rounds that it speaks for.
 
-Of a tile loop the first rounds (`lead`, while the pipes fill) and the last count for themselves; those between, the
+Of a tile loop the first rounds (`LEAD`, while the pipes fill) and the last count for themselves; those between, the
 pattern, stand for all others. Loops inside loops multiply.
 """
 
@@ -17,8 +17,8 @@ from ascend_sim.asc.tiles import LoopKey, Round, TileLoop
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SHORT_ROUNDS = 7
-"""With fewer rounds the first one alone counts for itself."""
+LEAD = 2
+"""Double-buffered queues are full after two rounds."""
 
 Halves = Mapping[LoopKey, int]
 """Loops of which only one half (0 or 1) of the pattern is to speak for what was left out."""
@@ -57,22 +57,16 @@ def _of_round(block: Round, weight: float, halves: Halves) -> Iterator[tuple[int
     yield block.end, weight
 
 
-def lead(rounds: int) -> int:
-    """How many of so many recorded rounds count for themselves at the beginning."""
-    return 1 if rounds < SHORT_ROUNDS else 2
-
-
 def shares(loop: TileLoop, halves: Halves) -> list[float]:
     """For each recorded round, how many it stands for."""
     count = len(loop.rounds)
     if loop.whole:
         return [1.0] * count
-    first = lead(count)
-    pattern = range(first, count - 1)
+    pattern = range(LEAD, count - 1)
     half = halves.get(loop.key)
     if half is not None:
-        middle = first + len(pattern) // 2
-        pattern = range(first, middle) if half == 0 else range(middle, count - 1)
-    share = (loop.total - first - 1) / len(pattern)
-    between = [share if index in pattern else 0.0 for index in range(first, count - 1)]
-    return [1.0] * first + between + [1.0]
+        middle = LEAD + len(pattern) // 2
+        pattern = range(LEAD, middle) if half == 0 else range(middle, count - 1)
+    share = (loop.total - LEAD - 1) / len(pattern)
+    between = [share if index in pattern else 0.0 for index in range(LEAD, count - 1)]
+    return [1.0] * LEAD + between + [1.0]

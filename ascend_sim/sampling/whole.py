@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
 from ascend_sim.asc.tiles import Excerpt, LoopKey, TileLoop
 from ascend_sim.host.device import Launch
 from ascend_sim.machine.costs import SCALAR_ACCESS, CostModel
+from ascend_sim.machine.l2 import GRAIN_BYTES
 from ascend_sim.program import CopyWork
 from ascend_sim.report.metrics import Metrics, PipeUse, measure
-from ascend_sim.sampling.stretches import Floats, Halves, Stretches, lead, stretches
+from ascend_sim.sampling.stretches import LEAD, Floats, Halves, Stretches, stretches
 from ascend_sim.sampling.warp import Warp, warped
 from ascend_sim.timeline import CoreTimeline, MemoryCounters, Timeline
 
@@ -29,7 +31,7 @@ class Pattern:
     @classmethod
     def of(cls, loop: TileLoop) -> Pattern:
         rounds = len(loop.rounds)
-        return cls(rounds, loop.rounds[rounds - 1].first - loop.rounds[lead(rounds)].first)
+        return cls(rounds, loop.rounds[rounds - 1].first - loop.rounds[LEAD].first)
 
 
 class Whole:
@@ -85,15 +87,37 @@ class Whole:
             found[line.core] += block.instructions - len(line.program.instrs)
         return np.array([found[core] for core in sorted(found)])
 
-    def duration_cycles(self, halves: Halves | None = None) -> tuple[float, float]:
-        """`(low, high)`: with the speed of cores that have as much left to do averaged, and with each one's own."""
+    def duration_cycles(self, halves: Halves | None = None) -> float:
+        """With all cores as fast as those that have as much left to do are on average."""
         extra = self.left_out_cycles(halves or {})
-        high = float(np.max(self.finishes + extra))
+        return float(np.max(self.finishes + self._even(extra)))
+
+    def _even(self, extra: Floats) -> Floats:
+        """`extra` averaged over the cores of which as much has been left out."""
         even = extra.copy()
         work = np.rint(self.left_out)
         for amount in np.unique(work):
             even[work == amount] = extra[work == amount].mean()
-        return float(np.max(self.finishes + even)), high
+        return even
+
+    def spread_cycles(self) -> tuple[float, float]:
+        """`(more, error)`: how much longer than `duration_cycles` the launch takes because cores are not equally fast,
+        and how far off that may be.
+
+        Cores differ for good (their rows lie otherwise in memory) or by chance (who comes first). In the first case the
+        first half of the repeated rounds tells the order of the second: their correlation is the share that lasts.
+        """
+        one, other = (
+            extra - self._even(extra)
+            for extra in (self.left_out_cycles(dict.fromkeys(self.patterns(), half)) for half in (0, 1))
+        )
+        square = float(np.sum(((one + other) / 2) ** 2))
+        lasting = min(1.0, max(0.0, float(np.sum(one * other)) / square)) if square else 0.0
+        extra = self.left_out_cycles({})
+        even = self._even(extra)
+        low, high = (float(np.max(self.finishes + even + share * (extra - even))) for share in (0.0, 1.0))
+        found = float(np.max(self.finishes + even + lasting * (extra - even)))
+        return found - low, (high - low) * min(lasting, 1 - lasting)
 
     def patterns(self) -> dict[LoopKey, Pattern]:
         """Of each tile loop of which rounds were left out: the run of it with the fewest rounds that were recorded."""
@@ -128,18 +152,33 @@ class Whole:
         duration = max((line.finish for line in lines), default=0)
         return replace(timeline, cores=lines, duration_cycles=duration, memory=self._traffic())
 
+    def _copies(self) -> Iterator[tuple[CopyWork, float]]:
+        """Each recorded transfer, and how many of the whole it stands for."""
+        for core, block in zip(self.launch.program.blocks, self.blocks, strict=True):
+            for instr, weight in zip(core.instrs, block.per_instruction(), strict=True):
+                if isinstance(instr.work, CopyWork):
+                    yield instr.work, weight
+
+    @property
+    def written_grains(self) -> float:
+        """L2 grains that the whole writes."""
+        found = 0.0
+        for work, weight in self._copies():
+            if not work.to_ub:
+                together = work.gm_pitch_bytes == work.block_bytes
+                rows, nbytes = (1, work.blocks * work.block_bytes) if together else (work.blocks, work.block_bytes)
+                found += weight * prod(count for count, _ in work.loops) * rows * -(-nbytes // GRAIN_BYTES)
+        return found
+
     def _traffic(self) -> MemoryCounters:
         """Bytes by stretch; what L2 held and HBM moved of them, in the proportions of the excerpt."""
         counters = self.launch.timeline.memory
         read = written = 0.0
-        for core, block in zip(self.launch.program.blocks, self.blocks, strict=True):
-            for instr, weight in zip(core.instrs, block.per_instruction(), strict=True):
-                work = instr.work
-                if isinstance(work, CopyWork):
-                    if work.to_ub:
-                        read += weight * work.nbytes
-                    else:
-                        written += weight * work.nbytes
+        for work, weight in self._copies():
+            if work.to_ub:
+                read += weight * work.nbytes
+            else:
+                written += weight * work.nbytes
         more_read = read / counters.read_bytes if counters.read_bytes else 1.0
         more_written = written / counters.written_bytes if counters.written_bytes else 1.0
         return MemoryCounters(
