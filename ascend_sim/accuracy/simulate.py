@@ -7,11 +7,11 @@ from dataclasses import replace
 from ascend_sim.accuracy.kernels import build
 from ascend_sim.accuracy.kernels.case import EVERY_TILE
 from ascend_sim.accuracy.rows import Row
-from ascend_sim.accuracy.steady import Sample, sample
 from ascend_sim.errors import InputError
 from ascend_sim.host.device import Device, Launch
 from ascend_sim.machine import Machine
 from ascend_sim.program import Program
+from ascend_sim.sampling.steady import Sample, sample
 from ascend_sim.soc import Soc, load
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ascend_sim.accuracy.rows import Row
 from ascend_sim.accuracy.simulate import Recording, simulate
-from ascend_sim.accuracy.steady import Sample
 from ascend_sim.errors import AscendSimError
+from ascend_sim.sampling.steady import Sample
 from ascend_sim.soc import Soc
 
 PIPES = ("vec", "mte2")

@@ -1,8 +1,8 @@
 """The language kernels are written in: pyasc's names, signatures and meaning. Every module lists what it offers.
 
 `from ascend_sim import asc` in place of `import asc`, and a vector kernel file runs here unchanged. Two
-additions: `asc.bfloat16` (pyasc has no such type, so a kernel that names it is not portable to a board by way of pyasc),
-and `asc.tiles`, which marks a loop over tiles.
+additions: `asc.bfloat16` (pyasc has no such type, so a kernel that names it is not portable to a board by way of
+pyasc), and `asc.tiles`, which marks a loop over tiles.
 """
 
 from typing import NoReturn as _NoReturn

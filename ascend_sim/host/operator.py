@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from ascend_sim.errors import InputError, TilingError, UnsupportedError
 from ascend_sim.host.attributes import Attribute
+from ascend_sim.host.space import Space
 from ascend_sim.host.tensors import Shape, TensorInfo
 from ascend_sim.host.tiling import Tiling, TilingContext
 
@@ -54,7 +55,8 @@ class Support:
 
     `tiling` is None while the simulator lacks the host code, `kernel` while it lacks the kernels: the tiling can then
     be asked for, and a run is refused. `dtypes` lists the allowed combinations, in the order of the inputs. `layouts`
-    describes, a line each, the shapes that the chip's kernels take. `kernel` and `golden` name the folder's modules.
+    describes, a line each, the shapes that the chip's kernels take. `kernel` and `golden` name the folder's modules,
+    `space` that of the tilings that the kernels take, if they are declared.
     """
 
     tiling: Callable[[TilingContext], Tiling] | None
@@ -62,6 +64,7 @@ class Support:
     layouts: tuple[str, ...]
     kernel: str | None = "kernel"
     golden: str = "golden"
+    space: str | None = None
 
     @property
     def simulated(self) -> bool:
@@ -255,6 +258,16 @@ class Operator:
         if kernel is None:
             raise UnsupportedError(f"{self.name}: {self.no_kernel_on(call.tiling.soc)}")
         importlib.import_module(f"{self.package}.{kernel}").launch(call)
+
+    def space_on(self, soc_name: str) -> Space:
+        """The tilings that the operator's kernels take there."""
+        name = self.support_on(soc_name).space
+        if name is None:
+            ready = ", ".join(soc for soc, support in self.supports.items() if support.space is not None) or "no chip"
+            raise UnsupportedError(f"{self.name} declares its tilings on {ready}, not on {soc_name}")
+        found = importlib.import_module(f"{self.package}.{name}").SPACE
+        assert isinstance(found, Space)
+        return found
 
     def golden(self, soc_name: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Outputs by name, from the formula, rounded where the kernel rounds; `inputs` are arrays, left as they are."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
+from ascend_sim.errors import InputError
 from ascend_sim.host.tiling import Loop, Tiling, TilingContext, ceil_div
 
 
@@ -112,20 +113,20 @@ def uncovered(pieces: Iterable[Piece], axes: Mapping[str, int]) -> list[str]:
 def balance(pieces: Iterable[Piece]) -> float:
     """Mean work of a block over that of the block that has most: 1 when all have the same."""
     volumes = [piece.volume for piece in pieces]
-    return sum(volumes) / len(volumes) / max(volumes) if volumes and max(volumes) else 1.0
+    most = max(volumes, default=0)
+    return sum(volumes) / len(volumes) / most if most else 1.0
 
 
 # --- what enumerations have in common --------------------------------------------------------------------------------
 
 
 def block_dims(total: int, cores: int, count: int) -> list[int]:
-    """At most `count` numbers of blocks for `total` equal shares of work, most first: as many cores as can be used, then
-    fewer, with growing distance. A number that leaves the largest share as it is with fewer blocks is not one."""
-    useful = []
-    for blocks in range(min(total, cores), 0, -1):
-        if blocks == 1 or ceil_div(total, blocks - 1) > ceil_div(total, blocks):
-            useful.append(blocks)
+    """At most `count` numbers of blocks for `total` equal shares of work: as many cores as can be used, then fewer,
+    with growing distance. A number that leaves the largest share as it would be with fewer blocks is not one."""
     first = min(total, cores)
+    useful = [
+        blocks for blocks in range(first, 0, -1) if blocks == 1 or ceil_div(total, blocks - 1) > ceil_div(total, blocks)
+    ]
     if first not in useful:
         useful.insert(0, first)
     return thinned(useful, count)
@@ -150,3 +151,26 @@ def thinned(values: Sequence[int], count: int) -> list[int]:
     ratio = len(rest) ** (1 / (left - 1))
     picked = sorted({min(len(rest) - 1, round(ratio**step) - 1) for step in range(left)})
     return head + [rest[index] for index in picked]
+
+
+def distinct(own: Tiling, others: Iterable[Tiling]) -> Iterator[Tiling]:
+    """`own`, then those of the others that differ from it and from each other."""
+    seen = {same_as(own)}
+    yield own
+    for tiling in others:
+        key = same_as(tiling)
+        if key not in seen:
+            seen.add(key)
+            yield tiling
+
+
+def same_as(tiling: Tiling) -> tuple[object, ...]:
+    """Equal for tilings that make the same launch."""
+    return tiling.key, tiling.block_dim, *tiling.data.values()
+
+
+def words_as_fields(words: Sequence[int], struct: Sequence[str]) -> dict[str, int]:
+    """Raw words by the names of the tiling struct; a dump may go on behind it with zeros."""
+    if len(words) < len(struct) or any(words[len(struct) :]):
+        raise InputError(f"the tiling data has {len(words)} words, the tiling struct has {len(struct)}")
+    return dict(zip(struct, words, strict=False))

@@ -92,8 +92,8 @@ class L2:
         self.dirty_grains = 0
 
     def fill(self, written_share: float, grains: int) -> None:
-        """Fill it to the brim with lines that nobody will ask for, `written_share` of them with `grains` written: what a
-        launch finds that moves more than L2 holds, and comes to every line once."""
+        """Fill it to the brim with lines that nobody will ask for, `written_share` of them with `grains` written:
+        what a launch finds that moves more than L2 holds, and comes to every line once."""
         self.clear()
         dirty = _ALL | (1 << grains) - 1 << _GRAINS
         written = 0.0

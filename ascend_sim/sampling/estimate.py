@@ -2,8 +2,8 @@
 
 A short excerpt of every tile loop is simulated and carried on (`stretches`). How far off that may be is told by what
 the excerpt itself shows: `drift`, how much the answer changes when one half of the repeated rounds speaks for those
-left out instead of the other, and `spread`, how much it hangs on cores being faster than others by chance. While that is
-more than `TOLERANCE`, longer excerpts are taken, up to the whole launch.
+left out instead of the other, and `spread`, how much it hangs on cores being faster than others by chance. While that
+is more than `TOLERANCE`, longer excerpts are taken, up to the whole launch.
 
 What a tile costs also hangs on L2. A launch that fits in finds everything there, and so does its excerpt. A launch that
 does not fit comes to every line once and finds none: its excerpt runs on an L2 full of other lines, of which as many

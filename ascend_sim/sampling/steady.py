@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ascend_sim.accuracy.figures import Figures, figures, with_ratios
 from ascend_sim.host.device import Launch
 from ascend_sim.machine.memory import hbm_bytes_per_cycle
+from ascend_sim.sampling.figures import Figures, figures, with_ratios
 
 Run = Callable[[int], Launch]
 """Launch with at most so many tiles per block."""

@@ -23,7 +23,7 @@ class Warp:
 
     def __call__(self, cycles: Ints) -> Floats:
         """Cycles of the excerpt as cycles of the whole; in front of and behind the stretches time passes as it did."""
-        whole = np.interp(cycles, self._at, self._whole)
+        whole: Floats = np.interp(cycles, self._at, self._whole)
         return whole + np.minimum(cycles - self._at[0], 0) + np.maximum(cycles - self._at[-1], 0)
 
     def finish(self, line: CoreTimeline) -> float:

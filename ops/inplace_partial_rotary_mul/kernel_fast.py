@@ -18,6 +18,7 @@ from .kernel_common import (
     write_first_entries,
 )
 
+BUFFER_NUM = 2
 VECIN, VECOUT, VECCALC = asc.TPosition.VECIN, asc.TPosition.VECOUT, asc.TPosition.VECCALC
 
 
@@ -31,6 +32,7 @@ class Sizes:
         self.start: int = tiling.start
         self.row = self.heads * self.head_dim
         self.tile_rows: int = tiling.ubFactor
+        self.buffers: int = getattr(tiling, "bufferNum", BUFFER_NUM)
         self.dtype = dtype
         self.widen = dtype.sizeof() < FP32_BYTES
 
@@ -42,10 +44,10 @@ class Buffers:
         self.pipe = pipe = asc.TPipe()
         self.x, self.cos, self.sin = asc.TQue(VECIN, 1), asc.TQue(VECIN, 1), asc.TQue(VECIN, 1)
         self.y, self.table = asc.TQue(VECOUT, 1), asc.TBuf(VECCALC)
-        pipe.init_buffer(self.x, 2, sizes.tile_rows * sizes.row * FP32_BYTES)
-        pipe.init_buffer(self.cos, 2, sizes.tile_rows * sizes.head_dim * FP32_BYTES)
-        pipe.init_buffer(self.sin, 2, sizes.tile_rows * sizes.head_dim * FP32_BYTES)
-        pipe.init_buffer(self.y, 2, sizes.tile_rows * sizes.row * FP32_BYTES)
+        pipe.init_buffer(self.x, sizes.buffers, sizes.tile_rows * sizes.row * FP32_BYTES)
+        pipe.init_buffer(self.cos, sizes.buffers, sizes.tile_rows * sizes.head_dim * FP32_BYTES)
+        pipe.init_buffer(self.sin, sizes.buffers, sizes.tile_rows * sizes.head_dim * FP32_BYTES)
+        pipe.init_buffer(self.y, sizes.buffers, sizes.tile_rows * sizes.row * FP32_BYTES)
         pipe.init_buffer(self.table, sizes.row * FP32_BYTES)
 
 

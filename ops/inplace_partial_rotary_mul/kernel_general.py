@@ -9,7 +9,8 @@ One tile is `lines` lines, a line being one head of one token. In both kernels i
     x = x * sin ;  negate the even lanes of x ;  y = y + x
     16 bit: Cast y, half to even ;  y UB -> GM
 
-Every queue has a single buffer: MTE2, V and MTE3 take turns.
+Every queue has a single buffer: MTE2, V and MTE3 take turns. (`tune` tries more: `bufferNum`, which the tiling struct
+lacks.)
 """
 
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from .kernel_common import (
     write_first_entries,
 )
 
+BUFFER_NUM = 1
 VECIN, VECOUT, VECCALC = asc.TPosition.VECIN, asc.TPosition.VECOUT, asc.TPosition.VECCALC
 
 
@@ -50,16 +52,17 @@ class SliceSizes(Sizes):
 
 
 class Buffers:
-    """The unified buffer of one core: `lines` lines in every queue and fp32 buffer, `table_lines` in the table."""
+    """The unified buffer of one core: `lines` lines in every queue and fp32 buffer, `table_lines` in the table; the
+    queues have `buffers` buffers."""
 
-    def __init__(self, sizes: Sizes, lines: int, table_lines: int) -> None:
+    def __init__(self, sizes: Sizes, lines: int, table_lines: int, buffers: int = BUFFER_NUM) -> None:
         count = lines * sizes.pitch
         self.pipe = pipe = asc.TPipe()
         self.in_x, self.in_cos, self.out_y = asc.TQue(VECIN, 1), asc.TQue(VECIN, 1), asc.TQue(VECOUT, 1)
         self.x32, self.cos32, self.y32, self.table = (asc.TBuf(VECCALC) for _ in range(4))
-        pipe.init_buffer(self.in_x, 1, count * sizes.x_dtype.sizeof())
-        pipe.init_buffer(self.in_cos, 1, count * sizes.cos_dtype.sizeof())
-        pipe.init_buffer(self.out_y, 1, count * sizes.x_dtype.sizeof())
+        pipe.init_buffer(self.in_x, buffers, count * sizes.x_dtype.sizeof())
+        pipe.init_buffer(self.in_cos, buffers, count * sizes.cos_dtype.sizeof())
+        pipe.init_buffer(self.out_y, buffers, count * sizes.x_dtype.sizeof())
         if sizes.widen_x:
             pipe.init_buffer(self.x32, count * FP32_BYTES)
         if sizes.widen_cos:  # fp32 cos and sin are used where they land

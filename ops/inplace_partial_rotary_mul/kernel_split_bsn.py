@@ -6,6 +6,7 @@ from ascend_sim import asc
 
 from .kernel_common import BLOCK_BYTES, smaller
 from .kernel_general import (
+    BUFFER_NUM,
     Buffers,
     Sizes,
     SliceSizes,
@@ -32,7 +33,7 @@ def rotary_split_bsn(
     x_gm.set_global_buffer(x + (first_row * sizes.heads * sizes.last_dim + sizes.start))
     cos_gm.set_global_buffer(cos + first_row * sizes.head_dim)
     sin_gm.set_global_buffer(sin + first_row * sizes.head_dim)
-    ub = Buffers(sizes, tiling.ubCalcNNum, tiling.ubCalcNNum)
+    ub = Buffers(sizes, tiling.ubCalcNNum, tiling.ubCalcNNum, getattr(tiling, "bufferNum", BUFFER_NUM))
     table = gather_table(ub, tiling.ubCalcNNum * sizes.pitch)
     chunks = tiling.ubCalcNLoop
     last_heads = tiling.ubCalcNTail if tiling.ubCalcNTail > 0 else tiling.ubCalcNNum

@@ -6,6 +6,7 @@ from ascend_sim import asc
 
 from .kernel_common import BLOCK_BYTES
 from .kernel_general import (
+    BUFFER_NUM,
     Buffers,
     Sizes,
     SliceSizes,
@@ -42,7 +43,7 @@ def rotary_split_s(
     x_gm.set_global_buffer(x + (first_row * row_elements + sizes.start))
     cos_gm.set_global_buffer(cos + first_row * sizes.head_dim)
     sin_gm.set_global_buffer(sin + first_row * sizes.head_dim)
-    ub = Buffers(sizes, tiling.ubCalcNum * sizes.heads, sizes.heads)
+    ub = Buffers(sizes, tiling.ubCalcNum * sizes.heads, sizes.heads, getattr(tiling, "bufferNum", BUFFER_NUM))
     table = gather_table(ub, sizes.heads * sizes.pitch)
     for tile in asc.tiles(range(tiles)):
         rows = tile_rows if tile < tiles - 1 else last_rows

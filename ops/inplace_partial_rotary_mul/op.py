@@ -28,6 +28,7 @@ A2_A3 = Support(
         "BS1D: (B, S, 1, L) with x (B, S, N, D), L the length of partial_slice",
         "B11D: (B, 1, 1, L)",
     ),
+    space="space",
 )
 
 ASCEND950 = Support(

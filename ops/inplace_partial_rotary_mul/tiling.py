@@ -25,6 +25,9 @@ KEY_DTYPE = {"float16": 0, "bfloat16": 10, "float32": 20}
 KEY_MIXED = {"bfloat16": 30, "float16": 40}
 FAST_MAX_HEAD_DIM = 64  # one vector repeat of float32
 GATHER_ITEM_BYTES = 4
+FAST_BUFFERS = 2  # of the fast kernel's queues
+
+Fields = dict[str, int]
 
 
 def tiling(context: TilingContext) -> Tiling:
@@ -46,22 +49,31 @@ def _noop(context: TilingContext, call: RopeCall) -> Tiling:
 def _fast(context: TilingContext, call: RopeCall) -> Tiling | None:
     """One cos row per dim 0 and whole-block rows of at most 64 elements; None when the call does not fit."""
     special = call.cos1 == 1 and 1 in (call.x1, call.x2)
-    if call.mixed or not special or not call.aligned or call.head_dim > FAST_MAX_HEAD_DIM:
+    if not special or not fast_takes(call):
         return None
     heads, dim = call.x1 * call.x2, call.head_dim
     per_core = ceil_div(call.x0, context.cores)
-    used = ceil_div(call.x0, per_core)
     # x and y twice, cos and sin twice, all in float32, and the gather table of one row of heads.
     room = context.ub_bytes // 4 - heads * dim
     factor = min(room // (4 * heads * dim + 4 * dim), per_core)
-    if factor <= 0:
-        return None
+    return fast(context, call, per_core, factor) if factor > 0 else None
+
+
+def fast_takes(call: RopeCall) -> bool:
+    """Whether the fast kernel can rotate rows of this kind."""
+    return not call.mixed and call.aligned and call.head_dim <= FAST_MAX_HEAD_DIM
+
+
+def fast(context: TilingContext, call: RopeCall, per_core: int, factor: int, buffers: int = FAST_BUFFERS) -> Tiling:
+    """`per_core` rows for each core, `factor` of them in each UB step, in queues of `buffers` buffers."""
+    rows, heads = positions(context, call)
+    used = ceil_div(rows, per_core)
     front = Loop.over("rows", per_core, factor)
-    last = Loop.over("rows", call.x0 - per_core * (used - 1), factor)
+    last = Loop.over("rows", rows - per_core * (used - 1), factor)
     fields = {
         "usedCoreNum": used,
         "numHead": heads,
-        "headDim": dim,
+        "headDim": call.head_dim,
         "allHeadDim": call.full_dim,
         "coreTUbLoopTime": last.loops,
         "coreBUbLoopTime": front.loops,
@@ -71,17 +83,33 @@ def _fast(context: TilingContext, call: RopeCall) -> Tiling | None:
         "start": call.start,
         "blockFactor": per_core,
     }
+    return fast_answer(context, call, fields, used, buffers)
+
+
+def fast_answer(context: TilingContext, call: RopeCall, fields: Fields, blocks: int, buffers: int) -> Tiling:
+    """A tiling of the fast path from its fields, which may be anybody's."""
+    heads = fields["numHead"]
     broadcast = heads != 1
     key = KEY_FAST_BROADCAST if broadcast else KEY_FAST_ELEMENTWISE
     path = "fast_broadcast" if broadcast else "fast_elementwise"
     cos_text = "each cos row broadcast over its heads" if broadcast else "cos the shape of x"
-    found = answer(context, key, f"fast path, dim 0 over cores, {cos_text}", used, fields, path)
-    return replace(
+    found = answer(context, key, f"fast path, dim 0 over cores, {cos_text}", blocks, fields, path)
+    factor, used = fields["ubFactor"], fields["usedCoreNum"]
+    front = Loop("rows", factor, fields["coreBUbLoopTime"], fields["coreBUbLoopTail"])
+    last = Loop("rows", factor, fields["coreTUbLoopTime"], fields["coreTUbLoopTail"])
+    found = replace(
         found,
         shares=_fast_shares(used, front, last),
-        buffers=_fast_buffers(heads, dim, factor),
+        buffers=_fast_buffers(heads, fields["headDim"], factor, buffers),
         warnings=_repeat_warnings(heads) if broadcast else (),
     )
+    return found if buffers == FAST_BUFFERS else with_buffers(found, buffers)
+
+
+def with_buffers(tiling: Tiling, buffers: int) -> Tiling:
+    """The same with queues of another number of buffers, which is a constant of the kernel's source."""
+    note = f"BUFFER_NUM in the kernel's source has to be {buffers}: it is not in the tiling data"
+    return replace(tiling, data={**tiling.data, "bufferNum": buffers}, notes=(*tiling.notes, note))
 
 
 def _fast_shares(used: int, front: Loop, last: Loop) -> tuple[CoreShare, ...]:
@@ -94,14 +122,14 @@ def _fast_shares(used: int, front: Loop, last: Loop) -> tuple[CoreShare, ...]:
     )
 
 
-def _fast_buffers(heads: int, dim: int, factor: int) -> tuple[UbBuffer, ...]:
+def _fast_buffers(heads: int, dim: int, factor: int, count: int) -> tuple[UbBuffer, ...]:
     row = factor * heads * dim * 4
     rope = factor * dim * 4
     return (
-        UbBuffer("xQue", row, 2),
-        UbBuffer("r1Que", rope, 2),
-        UbBuffer("r2Que", rope, 2),
-        UbBuffer("yQue", row, 2),
+        UbBuffer("xQue", row, count),
+        UbBuffer("r1Que", rope, count),
+        UbBuffer("r2Que", rope, count),
+        UbBuffer("yQue", row, count),
         UbBuffer("ids", heads * dim * GATHER_ITEM_BYTES),
     )
 
@@ -121,11 +149,21 @@ def _repeat_warnings(heads: int) -> tuple[str, ...]:
 
 
 def _general(context: TilingContext, call: RopeCall) -> Tiling:
-    seq, heads = _positions(context, call)
-    cores = context.cores
+    _, heads = positions(context, call)
+    fields = general_fields(context, call, context.cores)
+    table = heads * call.padded_dim * GATHER_ITEM_BYTES
+    row = heads * call.padded_dim * row_item_bytes(call)
+    if context.ub_bytes - table >= row:
+        return split_s(context, call, fields, (context.ub_bytes - table) // row)
+    return _split_bsn(context, call, fields)
+
+
+def general_fields(context: TilingContext, call: RopeCall, cores: int) -> Fields:
+    """Positions over `cores` cores."""
+    seq, heads = positions(context, call)
     front_cores = seq % cores or cores
     tail_cores = 0 if seq <= cores else cores - front_cores
-    fields = {
+    return {
         "usedCoreNum": front_cores + tail_cores,
         "headDim": call.head_dim,
         "allHeadDim": call.full_dim,
@@ -138,15 +176,13 @@ def _general(context: TilingContext, call: RopeCall) -> Tiling:
         "coreCalcNum": ceil_div(seq, cores),
         "coreCalcTail": seq // cores,
     }
-    key = KEY_GENERAL + (KEY_MIXED if call.mixed else KEY_DTYPE)[call.dtype] + (0 if call.aligned else KEY_PAD)
-    table = heads * call.padded_dim * GATHER_ITEM_BYTES
-    row = heads * call.padded_dim * _row_item_bytes(call)
-    if context.ub_bytes - table >= row:
-        return _split_s(context, call, key, fields, context.ub_bytes - table)
-    return _split_bsn(context, call, key + KEY_SPLIT_BSN, fields)
 
 
-def _positions(context: TilingContext, call: RopeCall) -> tuple[int, int]:
+def _general_key(call: RopeCall) -> int:
+    return KEY_GENERAL + (KEY_MIXED if call.mixed else KEY_DTYPE)[call.dtype] + (0 if call.aligned else KEY_PAD)
+
+
+def positions(context: TilingContext, call: RopeCall) -> tuple[int, int]:
     """Positions that have their own cos row, and heads under each; every other layout is refused."""
     if call.cos1 == 1:
         return call.x0, call.x1 * call.x2
@@ -158,7 +194,7 @@ def _positions(context: TilingContext, call: RopeCall) -> tuple[int, int]:
     return call.x0 * call.x1, call.x2
 
 
-def _row_item_bytes(call: RopeCall) -> int:
+def row_item_bytes(call: RopeCall) -> int:
     """UB bytes per element of x in the split S kernel, the gather table apart."""
     if call.mixed:
         return 2 + 2 + 4 + 2 * 4  # x, y, float32 cos, two float32 temporaries
@@ -166,13 +202,11 @@ def _row_item_bytes(call: RopeCall) -> int:
     return 3 * call.itemsize + temporaries  # x, y, cos
 
 
-def _split_s(context: TilingContext, call: RopeCall, key: int, fields: dict[str, int], room: int) -> Tiling:
-    """Each UB step takes whole positions: as many as fit beside the gather table."""
-    heads = fields["numHeads"]
-    row = heads * call.padded_dim * _row_item_bytes(call)
+def split_s(context: TilingContext, call: RopeCall, fields: Fields, most_rows: int, buffers: int = 1) -> Tiling:
+    """Each UB step takes whole positions: `most_rows` of them, or all that a core has."""
     front_rows, tail_rows = fields["coreCalcNum"], fields["coreCalcTail"]
-    front = Loop.over("rows", front_rows, min(front_rows, room // row))
-    tail = Loop.over("rows", tail_rows, min(tail_rows, room // row))
+    front = Loop.over("rows", front_rows, min(front_rows, most_rows))
+    tail = Loop.over("rows", tail_rows, min(tail_rows, most_rows))
     fields = fields | {
         "ubCalcNum": front.per_loop,
         "ubCalcLoop": front.loops,
@@ -181,15 +215,29 @@ def _split_s(context: TilingContext, call: RopeCall, key: int, fields: dict[str,
         "ubCalcTailLoop": tail.loops,
         "ubCalcTailTail": tail.remainder,
     }
+    return split_s_answer(context, call, fields, fields["usedCoreNum"], buffers)
+
+
+def split_s_answer(context: TilingContext, call: RopeCall, fields: Fields, blocks: int, buffers: int) -> Tiling:
+    """A tiling of the split S kernel from its fields, which may be anybody's."""
     meaning = f"general path, {_dtype_text(call)}: positions over cores, whole positions per UB step{_pad_text(call)}"
-    found = answer(context, key, meaning, fields["usedCoreNum"], fields, "split_s")
-    table = heads * call.padded_dim
-    return replace(
+    found = answer(context, _general_key(call), meaning, blocks, fields, "split_s")
+    table = fields["numHeads"] * call.padded_dim
+    elements = fields["ubCalcNum"] * table
+    front = _loop("rows", fields["ubCalcNum"], fields["ubCalcLoop"], fields["ubCalcTail"])
+    tail = _loop("rows", fields["ubCalcTailNum"], fields["ubCalcTailLoop"], fields["ubCalcTailTail"])
+    found = replace(
         found,
         shares=_general_shares(fields, (front,), (tail,)),
-        buffers=_general_buffers(call, front.per_loop * table, table),
-        warnings=_sign_warnings(front.per_loop * table),
+        buffers=_general_buffers(call, elements, table, buffers),
+        warnings=_sign_warnings(elements),
     )
+    return found if buffers == 1 else with_buffers(found, buffers)
+
+
+def _loop(unit: str, per_loop: int, loops: int, tail: int) -> Loop:
+    """A loop from fields in which a tail of 0 means that the last step is full."""
+    return Loop(unit, per_loop, loops, tail or per_loop)
 
 
 def _sign_warnings(elements: int) -> tuple[str, ...]:
@@ -203,28 +251,40 @@ def _sign_warnings(elements: int) -> tuple[str, ...]:
     )
 
 
-def _split_bsn(context: TilingContext, call: RopeCall, key: int, fields: dict[str, int]) -> Tiling:
+def _split_bsn(context: TilingContext, call: RopeCall, fields: Fields) -> Tiling:
     """One position at a time, cut into chunks of heads: a position and its gather table do not fit together."""
-    heads = fields["numHeads"]
-    per_head = call.padded_dim * (_row_item_bytes(call) + GATHER_ITEM_BYTES)
+    per_head = call.padded_dim * (row_item_bytes(call) + GATHER_ITEM_BYTES)
     context.require(
         context.ub_bytes >= per_head,
         f"one head needs {per_head} B of unified buffer, only {context.ub_bytes} B are there: "
         f"partial_slice is too long",
         DOES_NOT_FIT,
     )
-    loop = Loop.over("heads", heads, context.ub_bytes // per_head)
+    return split_bsn(context, call, fields, context.ub_bytes // per_head)
+
+
+def split_bsn(context: TilingContext, call: RopeCall, fields: Fields, most_heads: int, buffers: int = 1) -> Tiling:
+    """Each UB step takes `most_heads` heads of one position, or all that there are."""
+    loop = Loop.over("heads", fields["numHeads"], most_heads)
     fields = fields | {
         "ubCalcNNum": loop.per_loop,
         "ubCalcNLoop": loop.loops,
         "ubCalcNTail": loop.remainder,
     }
+    return split_bsn_answer(context, call, fields, fields["usedCoreNum"], buffers)
+
+
+def split_bsn_answer(context: TilingContext, call: RopeCall, fields: Fields, blocks: int, buffers: int) -> Tiling:
+    """A tiling of the split BSN kernel from its fields, which may be anybody's."""
     meaning = f"general path, {_dtype_text(call)}: positions over cores, chunks of heads per UB step{_pad_text(call)}"
-    found = answer(context, key, meaning, fields["usedCoreNum"], fields, "split_bsn")
+    found = answer(context, _general_key(call) + KEY_SPLIT_BSN, meaning, blocks, fields, "split_bsn")
+    loop = _loop("heads", fields["ubCalcNNum"], fields["ubCalcNLoop"], fields["ubCalcNTail"])
     front = (Loop.over("rows", fields["coreCalcNum"], 1), loop)
     tail = (Loop.over("rows", fields["coreCalcTail"], 1), loop)
-    chunk = loop.per_loop * call.padded_dim
-    return replace(found, shares=_general_shares(fields, front, tail), buffers=_general_buffers(call, chunk, chunk))
+    chunk = fields["ubCalcNNum"] * call.padded_dim
+    shares, room = _general_shares(fields, front, tail), _general_buffers(call, chunk, chunk, buffers)
+    found = replace(found, shares=shares, buffers=room, warnings=_sign_warnings(chunk))
+    return found if buffers == 1 else with_buffers(found, buffers)
 
 
 def _dtype_text(call: RopeCall) -> str:
@@ -243,14 +303,14 @@ def _general_shares(fields: dict[str, int], front: tuple[Loop, ...], tail: tuple
     return tuple(shares)
 
 
-def _general_buffers(call: RopeCall, elements: int, table: int) -> tuple[UbBuffer, ...]:
-    """Every buffer of a split S or split BSN kernel; all are single (no double buffering)."""
+def _general_buffers(call: RopeCall, elements: int, table: int, count: int) -> tuple[UbBuffer, ...]:
+    """Every buffer of a split S or split BSN kernel; with the kernels as they are all are single."""
     cos_itemsize = 4 if call.mixed else call.itemsize
     temporaries = (1, 3) if call.mixed else (1, 2, 3) if call.itemsize == 2 else ()
     return (
-        UbBuffer("inQueX", elements * call.itemsize),
-        UbBuffer("inQueCos", elements * cos_itemsize),
-        UbBuffer("outQueY", elements * call.itemsize),
+        UbBuffer("inQueX", elements * call.itemsize, count),
+        UbBuffer("inQueCos", elements * cos_itemsize, count),
+        UbBuffer("outQueY", elements * call.itemsize, count),
         *(UbBuffer(f"tmpFp32Buf{n}", elements * 4) for n in temporaries),
         UbBuffer("gatherOffsetBuf", table * GATHER_ITEM_BYTES),
     )

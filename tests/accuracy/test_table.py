@@ -6,10 +6,10 @@ import pytest
 
 from ascend_sim.accuracy.checks import ORDER, Check, Threshold, checks
 from ascend_sim.accuracy.rows import Row, all_rows, choose
-from ascend_sim.accuracy.steady import Sample
 from ascend_sim.accuracy.summary import band_of, duration_errors, rotary_order, spread, summarise
 from ascend_sim.accuracy.table import Entry, make_table
 from ascend_sim.accuracy.text import table_text
+from ascend_sim.sampling.steady import Sample
 
 
 def make(name, predicted, measured, kind="copy", required=True, **metrics):

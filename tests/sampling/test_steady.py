@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ascend_sim.accuracy import steady
 from ascend_sim.accuracy.kernels import build
 from ascend_sim.accuracy.rows import all_rows
 from ascend_sim.accuracy.simulate import simulate
+from ascend_sim.sampling import steady
 from ascend_sim.soc import load
 
 

@@ -1,0 +1,232 @@
+"""The tilings that the A2/A3 kernels of inplace_partial_rotary_mul take.
+
+Every kernel deals positions (rows) out to cores. The split S kernel takes whole rows in a UB step, the split BSN kernel
+some heads of one row, the fast kernel whole short rows with double buffering; the host code uses the last one only
+where cos has one row per batch, but it can rotate the short rows of any call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from ascend_sim.errors import InputError
+from ascend_sim.host.space import Piece, Space, Steps, block_dims, distinct, step_sizes, words_as_fields
+from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
+
+from . import tiling as host
+from .checks import RopeCall, check
+from .struct import STRUCT
+
+STEP_SIZES = 8
+"""At most so many sizes of a UB step are tried for each number of blocks and buffers."""
+FEW_BLOCKS = 4
+"""At least so many numbers of blocks are tried."""
+MOST_REPEATS = 255
+MOST_COPIED_BLOCKS = 4095
+BUFFERS = (1, 2)
+
+Form = Callable[[int], Tiling]
+"""A tiling for a number of blocks."""
+
+
+def axes(context: TilingContext) -> dict[str, int]:
+    call = check(context)
+    if call.head_dim == 0:
+        return {"rows": 0, "heads": 0}
+    rows, heads = host.positions(context, call)
+    return {"rows": rows, "heads": heads}
+
+
+def candidates(context: TilingContext, limit: int) -> Iterator[Tiling]:
+    """The host's choice, then kernels, sizes of steps and buffers by numbers of blocks."""
+    own = host.tiling(context)
+    if own.is_noop:
+        yield own
+        return
+    call = check(context)
+    rows, _ = host.positions(context, call)
+    per_block = max(1, sum(1 for _ in _forms(context, call, context.cores)))
+    counts = block_dims(rows, context.cores, max(FEW_BLOCKS, limit // per_block))
+    made = (form for blocks in counts for form in _forms(context, call, blocks))
+    yield from distinct(own, (tiling for tiling in made if not SPACE.faults(tiling, context)))
+
+
+def _forms(context: TilingContext, call: RopeCall, blocks: int) -> Iterator[Tiling]:
+    """All kernels on so many blocks."""
+    rows, heads = host.positions(context, call)
+    per_core = ceil_div(rows, blocks)
+    fields = host.general_fields(context, call, blocks)
+    for buffers in BUFFERS:
+        whole = partial(host.split_s, context, call, fields, buffers=buffers)
+        for size in step_sizes(per_core, _most(context, per_core, whole), STEP_SIZES):
+            yield whole(size)
+        chunks = partial(host.split_bsn, context, call, fields, buffers=buffers)
+        for size in step_sizes(heads, _most(context, heads, chunks), STEP_SIZES):
+            yield chunks(size)
+        if host.fast_takes(call):
+            fast = partial(host.fast, context, call, per_core, buffers=buffers)
+            for size in step_sizes(per_core, _most(context, per_core, fast), STEP_SIZES):
+                yield fast(size)
+
+
+def _most(context: TilingContext, total: int, form: Form) -> int:
+    """The largest step that fits UB; what UB holds grows with it."""
+    low, high = 0, total
+    while low < high:
+        middle = (low + high + 1) // 2
+        if form(middle).ub_used_bytes <= context.ub_bytes:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+# --- what a tiling says ----------------------------------------------------------------------------------------------
+
+
+def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
+    """As the kernels read the fields."""
+    data = _fields(tiling)
+    if tiling.is_noop:
+        return
+    for block in range(tiling.block_dim):
+        if tiling.path.startswith("fast"):
+            last = block == data["usedCoreNum"] - 1
+            role = "T" if last else "B"
+            steps = Steps(
+                block * data["blockFactor"],
+                data["ubFactor"],
+                data[f"core{role}UbLoopTime"],
+                data[f"core{role}UbLoopTail"],
+            )
+            yield Piece(block, (steps, Steps(0, data["numHead"], 1, data["numHead"])))
+            continue
+        front = block < data["frontCoreNum"]
+        first, rows = _rows(data, block, front)
+        if tiling.path == "split_bsn":
+            size, loops, tail = data["ubCalcNNum"], data["ubCalcNLoop"], data["ubCalcNTail"]
+            yield Piece(block, (Steps.over(first, rows, 1), Steps(0, size, loops, tail or size)))
+            continue
+        names = ("ubCalcNum", "ubCalcLoop", "ubCalcTail") if front else _TAIL_NAMES
+        size, loops, tail = (data[name] for name in names)
+        yield Piece(block, (Steps(first, size, loops, tail or size), Steps(0, data["numHeads"], 1, data["numHeads"])))
+
+
+_TAIL_NAMES = ("ubCalcTailNum", "ubCalcTailLoop", "ubCalcTailTail")
+
+
+def _rows(data: Mapping[str, int], block: int, front: bool) -> tuple[int, int]:
+    """`(first, count)` of a block of the general kernels."""
+    if front:
+        return block * data["coreCalcNum"], data["coreCalcNum"]
+    behind = block - data["frontCoreNum"]
+    return data["frontCoreNum"] * data["coreCalcNum"] + behind * data["coreCalcTail"], data["coreCalcTail"]
+
+
+def _fields(tiling: Tiling) -> dict[str, int]:
+    return {name: value for name, value in tiling.data.items() if isinstance(value, int)}
+
+
+def choices(tiling: Tiling) -> dict[str, int | str]:
+    data = _fields(tiling)
+    if tiling.is_noop:
+        return {}
+    if tiling.path.startswith("fast"):
+        return {
+            "kernel": "fast",
+            "rows per loop": data["ubFactor"],
+            "heads per loop": data["numHead"],
+            "buffers": data.get("bufferNum", host.FAST_BUFFERS),
+        }
+    by_rows = tiling.path == "split_s"
+    return {
+        "kernel": "split S" if by_rows else "split BSN",
+        "rows per loop": data["ubCalcNum"] if by_rows else 1,
+        "heads per loop": data["numHeads"] if by_rows else data["ubCalcNNum"],
+        "buffers": data.get("bufferNum", 1),
+    }
+
+
+def problems(tiling: Tiling, context: TilingContext) -> list[str]:
+    """Fields that do not fit the call, and limits of the kernels' instructions."""
+    call = check(context)
+    if tiling.is_noop:
+        return []
+    data = _fields(tiling)
+    rows, heads = host.positions(context, call)
+    fast = tiling.path.startswith("fast")
+    wanted = {"usedCoreNum": tiling.block_dim, "headDim": call.head_dim, "allHeadDim": call.full_dim}
+    wanted |= {"start": call.start, "numHead" if fast else "numHeads": heads}
+    if not fast:
+        wanted |= {"batchSize": 1, "seqLen": rows}
+        if data["frontCoreNum"] + data["tailCoreNum"] != tiling.block_dim:
+            return [
+                f"frontCoreNum {data['frontCoreNum']} and tailCoreNum {data['tailCoreNum']} do not add up to the "
+                f"block dim, {tiling.block_dim}"
+            ]
+    found = [
+        f"{name} is {data[name]}, for this call it has to be {value}"
+        for name, value in wanted.items()
+        if data[name] != value
+    ]
+    return found or [*_limits(tiling, data, call), *_overruns(tiling, data)]
+
+
+def _limits(tiling: Tiling, data: Mapping[str, int], call: RopeCall) -> Iterator[str]:
+    fast = tiling.path.startswith("fast")
+    if fast and not host.fast_takes(call):
+        yield (
+            f"the fast kernel takes rows of up to {host.FAST_MAX_HEAD_DIM} elements that fill whole UB blocks, and one "
+            "dtype"
+        )
+        return
+    if tiling.path == "fast_broadcast" and data["numHead"] > MOST_REPEATS:
+        yield f"{data['numHead']} heads are more than the {MOST_REPEATS} repeats of the fast kernel's Mul"
+    if fast:
+        lines = data["ubFactor"] * data["numHead"]
+    else:
+        lines = data["ubCalcNNum"] if tiling.path == "split_bsn" else data["ubCalcNum"] * data["numHeads"]
+    if lines > MOST_COPIED_BLOCKS:
+        yield f"a step of {lines} lines is more than the {MOST_COPIED_BLOCKS} blocks of one DataCopyPad"
+    if lines * call.padded_dim // 64 > MOST_REPEATS:
+        yield f"a step of {lines * call.padded_dim} elements is more than the {MOST_REPEATS} repeats of the sign flip"
+
+
+def _overruns(tiling: Tiling, data: Mapping[str, int]) -> Iterator[str]:
+    """Steps that are larger than the buffers, which the kernels size by one field."""
+    if tiling.path == "split_s" and data["ubCalcTailNum"] > data["ubCalcNum"]:
+        yield (
+            f"tail cores take {data['ubCalcTailNum']} rows in a step, the buffers hold ubCalcNum = {data['ubCalcNum']}"
+        )
+
+
+# --- tilings from elsewhere ------------------------------------------------------------------------------------------
+
+
+def fields(words: Sequence[int], context: TilingContext) -> dict[str, int]:
+    return words_as_fields(words, STRUCT)
+
+
+def rebuild(context: TilingContext, given: Mapping[str, int | str]) -> Tiling:
+    """The kernel that the fields are for, told by those that it alone reads."""
+    call = check(context)
+    data = {name: int(given.get(name, 0)) for name in STRUCT}
+    if call.head_dim == 0:
+        return host.tiling(context)
+    buffers = given.get("bufferNum")
+    if data["ubFactor"] > 0:
+        count = host.FAST_BUFFERS if buffers is None else int(buffers)
+        return host.fast_answer(context, call, data, data["usedCoreNum"], count)
+    count = 1 if buffers is None else int(buffers)
+    if data["ubCalcNNum"] > 0:
+        return host.split_bsn_answer(context, call, data, data["usedCoreNum"], count)
+    if data["ubCalcNum"] > 0:
+        return host.split_s_answer(context, call, data, data["usedCoreNum"], count)
+    raise InputError(
+        "the tiling data is for no kernel of this operator: one of ubFactor (fast), ubCalcNum (split S) and "
+        "ubCalcNNum (split BSN) must be positive"
+    )
+
+
+SPACE = Space(axes, candidates, coverage, choices, fields, rebuild, problems)
