@@ -6,6 +6,7 @@ A loop of hundreds of equal tiles need not be recorded in full to know what it c
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from types import CodeType
 from typing import Any, TypeVar
 
 from ascend_sim.asc.recorder import RECORDER
+from ascend_sim.program import CopyWork, CoreProgram
 
 __all__ = ["tiles"]
 
@@ -20,8 +22,18 @@ T = TypeVar("T")
 LoopKey = tuple[CodeType, int]
 """Where a loop stands: code object and instruction."""
 
+PERIODS = 2
+"""Periods of a pattern at least, so that one can be held against another."""
 PARITY = 2
 """Kernels may take turns with two buffers or flags by the number of a tile, so rounds are left out in pairs."""
+PATTERN_INSTRUCTIONS = 64
+"""Instructions of a pattern at least: fewer could hide behind a latency or in a queue."""
+LONG_ROUND_INSTRUCTIONS = 128
+"""Behind the first round of that size the pipes are full; behind shorter ones it takes two, as long as double-buffered
+queues have room."""
+LINE_BYTES = 4096
+SMALL = 4
+"""A transfer this many times smaller than the largest of a round counts for little."""
 
 
 def tiles(rounds: Sequence[T]) -> Sequence[T] | Iterator[T]:
@@ -55,46 +67,97 @@ class Round:
 
 @dataclass(slots=True)
 class TileLoop:
-    """One run of a tile loop of `total` rounds, of which the first ones and the last were recorded."""
+    """One run of a tile loop of `total` rounds, of which the first ones and the last were recorded.
+
+    Those behind the first `lead` and before the last are the pattern, which stands for all that were left out; it is
+    made up of periods of `period` rounds.
+    """
 
     key: LoopKey
     total: int
     rounds: list[Round] = field(default_factory=list)
+    lead: int = 0
+    period: int = 1
 
     @property
     def whole(self) -> bool:
         return len(self.rounds) == self.total
 
+    @property
+    def pattern(self) -> list[Round]:
+        return self.rounds[self.lead : -1]
+
 
 class Excerpt:
-    """Takes in `limits[loop]` rounds (else `default`) each time that a tile loop runs, or one more.
+    """Takes in a few rounds each time that a tile loop runs: as many as `patterns` says of it, else as few as will do.
 
     `blocks`: what was recorded, by block; a block without tile loops is missing.
     """
 
-    def __init__(self, default: int, limits: Mapping[LoopKey, int] | None = None) -> None:
-        self.default = default
-        self.limits = dict(limits or {})
+    def __init__(self, patterns: Mapping[LoopKey, int] | None = None) -> None:
+        self.patterns = dict(patterns or {})
         self.blocks: dict[int, Round] = {}
         self._inside: dict[int, Round] = {}
 
     def take(self, rounds: Sequence[Any], key: LoopKey) -> Iterator[Any]:
-        total = len(rounds)
-        limit = self.limits.get(key, self.default)
-        kept = min(total, limit + (total - limit) % PARITY)
-        if not kept:
-            return
         block = RECORDER.block
-        instrs = RECORDER.launch.blocks[block].core.instrs
-        if block not in self.blocks:
-            self.blocks[block] = self._inside[block] = Round(0)
-        around = self._inside[block]
-        loop = TileLoop(key, total)
-        around.loops.append(loop)
-        for index in (*range(kept - 1), total - 1):
-            this = Round(len(instrs))
+        core: CoreProgram = RECORDER.launch.blocks[block].core
+        around = self._inside.setdefault(block, self.blocks.setdefault(block, Round(0)))
+        loop = TileLoop(key, len(rounds))
+        addresses = [len(core.gm_addresses)]
+        index = 0
+        while index < loop.total:
+            if not index:
+                around.loops.append(loop)
+            this = Round(len(core.instrs))
             loop.rounds.append(this)
             self._inside[block] = this
             yield rounds[index]
-            this.end = len(instrs)
+            this.end = len(core.instrs)
+            if index < 2:
+                addresses.append(len(core.gm_addresses))
+            if index == 1 and this.end > this.first:  # rounds without instructions collect work for later
+                self._plan(loop, core, addresses)
+            index += 1
+            if loop.lead and index == loop.lead + self._repeated(loop):
+                index = loop.total - 1
         self._inside[block] = around
+
+    def _repeated(self, loop: TileLoop) -> int:
+        """Rounds of the pattern of a loop whose second round has been recorded."""
+        wanted = self.patterns.get(loop.key)
+        if wanted is None:
+            wanted = max(PERIODS, -(-PATTERN_INSTRUCTIONS // (loop.rounds[1].end - loop.rounds[1].first)))
+        return -(-wanted // (PERIODS * loop.period)) * PERIODS * loop.period
+
+    def _plan(self, loop: TileLoop, core: CoreProgram, addresses: Sequence[int]) -> None:
+        """Decide where the pattern begins, if rounds are to be left out: a whole number of periods (and of pairs).
+
+        `addresses`: the numbers of the GM addresses at which the first two rounds begin and the second ends.
+        """
+        this = loop.rounds[1]
+        loop.period = _period(core, this, *addresses[:2])
+        least = 1 if this.end - this.first >= LONG_ROUND_INSTRUCTIONS else 2
+        step = math.lcm(loop.period, PARITY)
+        left_out = (loop.total - least - self._repeated(loop) - 1) // step * step
+        loop.lead = loop.total - 1 - self._repeated(loop) - left_out if left_out > 0 else 0
+
+
+def _period(core: CoreProgram, this: Round, before: int, first: int) -> int:
+    """After how many rounds the transfers begin at the same place of an L2 line again; `this`: the second round, whose
+    GM addresses begin at number `first`, those of the round before it at `before`.
+
+    Small transfers do not count: rows of cos and sin beside tiles of x.
+    """
+    works = [instr.work for instr in core.instrs[this.first : this.end] if instr.uses_gm]
+    addresses = core.gm_addresses
+    if len(works) != len(addresses) - first or len(works) != first - before:
+        return 1
+    sizes = [work.nbytes if isinstance(work, CopyWork) else 0 for work in works]
+    period = 1
+    for number, nbytes in enumerate(sizes):
+        if nbytes * SMALL > max(sizes):
+            period = max(
+                period, LINE_BYTES // math.gcd(LINE_BYTES, addresses[first + number] - addresses[before + number])
+            )
+    return period

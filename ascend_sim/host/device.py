@@ -24,7 +24,7 @@ from ascend_sim.timeline import Timeline
 if TYPE_CHECKING:
     from ascend_sim.host.execute import OperatorRun
 
-L2State = Literal["warm", "cold", "keep"]
+L2State = Literal["warm", "cold", "keep", "endless"]
 LAUNCH_KINDS = ("back_to_back", "few_launches", "in_situ")
 
 
@@ -56,7 +56,8 @@ class Device:
 
     `soc` is a name ("ascend910b", "Ascend910B4") or a loaded chip. `values=False` records and times without computing.
     `l2` says whether launches find their operands in L2 ("warm": as if launched just before) or not ("cold": emptied
-    before each launch); with "keep" the state at the beginning is empty and each launch finds what earlier ones left.
+    before each launch); with "keep" the state at the beginning is empty and each launch finds what earlier ones left;
+    "endless" is for excerpts (see `Machine.run`).
     `launch_kind`: a launch that does not follow others of its kernel "back_to_back" ("few_launches", "in_situ") starts
     cold; `cold_start_us` adds to the prologue of every block.
     `core_filter` limits what kernels print to these blocks; `echo=False` keeps it from stdout
@@ -80,7 +81,7 @@ class Device:
         timing: bool = True,
     ) -> None:
         self.soc = load(soc)
-        if l2 not in ("warm", "cold", "keep"):
+        if l2 not in ("warm", "cold", "keep", "endless"):
             raise InputError(f"l2 {l2!r}: allowed are 'warm', 'cold' and 'keep'")
         if launch_kind not in LAUNCH_KINDS:
             raise InputError(f"launch_kind {launch_kind!r}: allowed are {', '.join(map(repr, LAUNCH_KINDS))}")

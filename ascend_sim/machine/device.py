@@ -25,7 +25,7 @@ from ascend_sim.program import CoreProgram, Program, SyncWork
 from ascend_sim.soc.models import Soc
 from ascend_sim.timeline import Conditions, CoreTimeline, Timeline
 
-L2State = Literal["warm", "cold", "keep"]
+L2State = Literal["warm", "cold", "keep", "endless"]
 LaunchKind = Literal["back_to_back", "few_launches", "in_situ"]
 
 
@@ -52,13 +52,15 @@ class Machine:
         """Time one launch.
 
         `l2`: "warm" finds L2 as the same launch just before would have left it, "cold" finds it empty, "keep" finds
-        what earlier launches on this machine left. `launch_kind`: a launch that does not follow others of its kernel
-        "back_to_back" starts cold (see `ColdStart`); `cold_start_us` is added to the prologue of every block.
+        what earlier launches on this machine left, "endless" what a launch would have left that goes on like this one
+        until nothing of its beginning is in L2 (for excerpts of such launches). `launch_kind`: a launch that does not
+        follow others of its kernel "back_to_back" starts cold (see `ColdStart`); `cold_start_us` is added to the
+        prologue of every block.
         Raises `DeadlockError` when instructions wait for ever, `KernelError` for broken synchronisation rules,
         `UnsupportedError` for instructions of the cube core.
         """
-        if l2 not in ("warm", "cold", "keep"):
-            raise InputError(f"l2={l2!r}: allowed are 'warm', 'cold' and 'keep'")
+        if l2 not in ("warm", "cold", "keep", "endless"):
+            raise InputError(f"l2={l2!r}: allowed are 'warm', 'cold', 'keep' and 'endless'")
         if launch_kind not in ("back_to_back", "few_launches", "in_situ"):
             raise InputError(f"launch_kind={launch_kind!r}: allowed are 'back_to_back', 'few_launches' and 'in_situ'")
         self._check(program)
@@ -117,9 +119,10 @@ class _Launch:
 
     def run(self, l2: L2State) -> Timeline:
         for core in self.cores:
-            core.scalar.warm = l2 == "warm" or not self.l2.empty
-        if l2 == "warm":
-            self.memory.warm([Transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
+            core.scalar.warm = l2 in ("warm", "endless") or not self.l2.empty
+        if l2 in ("warm", "endless"):
+            prepare = self.memory.warm if l2 == "warm" else self.memory.endless
+            prepare([Transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
         stagger = self.timing.launch.stagger_cycles
         for core in self.cores:
             self._begin(core, self.waiting.pop(), stagger * core.number, self._late_cycles(core.number))

@@ -12,6 +12,7 @@ for one piece more (22 % for rows of 2 KiB on A2).
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ LINE_BYTES = 4096
 GRAIN_BYTES = 128
 _GRAINS = LINE_BYTES // GRAIN_BYTES
 _ALL = (1 << _GRAINS) - 1
+_MIXING = (math.sqrt(5) - 1) / 2  # multiples of it lie evenly spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +93,16 @@ class L2:
         self._promised = None
         self.dirty_grains = 0
 
-    def fill(self, written_share: float, grains: int) -> None:
-        """Fill it to the brim with lines that nobody will ask for, `written_share` of them with `grains` written:
-        what a launch finds that moves more than L2 holds, and comes to every line once."""
+    def fill_like(self, other: L2) -> None:
+        """Fill it to the brim with lines that nobody will ask for: such as `other` holds, well mixed."""
         self.clear()
-        dirty = _ALL | (1 << grains) - 1 << _GRAINS
-        written = 0.0
-        for line in range(1, self._capacity_lines + 1):
-            written += written_share
-            if written >= 1.0:
-                written -= 1.0
-                self._lines[-line] = dirty
-                self.dirty_grains += grains
-            else:
-                self._lines[-line] = _ALL
+        pattern = list(other._lines.values())
+        step = max(1, round(len(pattern) * _MIXING))
+        while math.gcd(step, len(pattern)) > 1:
+            step += 1
+        for number in range(self._capacity_lines if pattern else 0):
+            self._lines[-1 - number] = bits = pattern[number * step % len(pattern)]
+            self.dirty_grains += (bits >> _GRAINS).bit_count()
 
     def hold(self, transfers: Callable[[], Iterable[Move]], most_lines: int) -> bool:
         """Take in all transfers if nothing need be displaced for it; else take in nothing and answer False.

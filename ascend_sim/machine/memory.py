@@ -87,16 +87,26 @@ class Memory:
             self.all_held = True
             return
         before = l2.displaced_lines
+        self._pass_through(l2, blocks)
+        self.all_held = kept and l2.displaced_lines == before
+
+    def endless(self, blocks: Sequence[Transfers]) -> None:
+        """Leave in L2 what a launch leaves that goes on like this for ever: other lines, as many of them written."""
+        once = L2(_ENDLESS_BYTES)
+        self._pass_through(once, blocks)
+        self.l2.fill_like(once)
+
+    def _pass_through(self, l2: L2, blocks: Sequence[Transfers]) -> None:
         for turn in zip_longest(*blocks):
             for step in turn:
                 if step is not None:
                     op, address = step
-                    touched = footprint(op, address, piece_bytes)
+                    touched = footprint(op, address, self.piece_bytes)
                     (l2.load if op.work.to_ub else l2.store)(touched, address, not op.work.l2_bypass)
-        self.all_held = kept and l2.displaced_lines == before
 
 
 _ROWS = int(Stage.ROWS)
+_ENDLESS_BYTES = 1 << 60
 
 
 class Engine:

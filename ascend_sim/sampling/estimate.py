@@ -2,12 +2,13 @@
 
 A short excerpt of every tile loop is simulated and carried on (`stretches`). How far off that may be is told by what
 the excerpt itself shows: `drift`, how much the answer changes when one half of the repeated rounds speaks for those
-left out instead of the other, and `spread`, how much it hangs on cores being faster than others by chance. While that
-is more than `TOLERANCE`, longer excerpts are taken, up to the whole launch.
+left out instead of the other, `spread`, how much it hangs on cores being faster than others by chance, and `unrest`,
+how unlike the repeated rounds are. While that is more than `TOLERANCE`, longer excerpts are taken, up to the whole
+launch if it is not large.
 
 What a tile costs also hangs on L2. A launch that fits in finds everything there, and so does its excerpt. A launch that
-does not fit comes to every line once and finds none: its excerpt runs on an L2 full of other lines, of which as many
-are written as the launch writes.
+does not fit comes to every line once and finds none: its excerpt finds an L2 full of other lines, as an endless launch
+of this kind would leave them.
 """
 
 from __future__ import annotations
@@ -21,17 +22,18 @@ from ascend_sim.sampling.whole import Whole
 
 TOLERANCE = 0.004
 """Largest error (relative) at which an excerpt is good enough."""
-ROUNDS = 5
-"""Rounds of each loop in the first excerpt: two while double buffers fill, two that are repeated, the last."""
-PATTERN_INSTRUCTIONS = 64
-"""Of a block, in the rounds that are repeated: fewer could hide behind a latency or in a queue."""
 WHOLE_INSTRUCTIONS = 60_000
-"""A launch up to this size is simulated as it is."""
-OTHERS = 0.003
-"""What the state of L2 that an excerpt finds, where the launch does not fit in, may add to the error (relative): lines
-are displaced in another order than by the launch before (0.23 % for 64 cores of a 950 that share HBM)."""
-WORTH = 3
-"""An excerpt must be this many times smaller than the launch."""
+"""A launch up to this size is simulated as it is; ..."""
+RATHER_WHOLE_INSTRUCTIONS = 400_000
+"""... and up to this size if the first excerpt will not do."""
+BUDGET = 1 / 40
+"""No more than this share of a larger launch is simulated; the error is then what it is."""
+UNREST = 2.5
+"""How far off an excerpt of restless rounds may be, in standard deviations of a round: cores that get into each other's
+way drift apart, or together, over hundreds of rounds, so that more rounds help little."""
+OTHERS = 0.02
+"""What an excerpt may be off (relative) because of what it finds in L2 where the launch does not fit in: real launches
+displace lines in an order of their own, and for a while at the beginning in another one than later."""
 
 Run = Callable[[Excerpt | None], Launch]
 
@@ -48,43 +50,54 @@ class Estimate:
 
     @property
     def exact(self) -> bool:
-        return self.error == 0.0
+        return self.whole.complete
 
 
-def estimate(
-    run: Run, *, exact: bool = False, fits: bool = True, whole_instructions: int = WHOLE_INSTRUCTIONS
-) -> Estimate:
-    """`run(excerpt)` launches, and records no more than `excerpt` takes in; `exact`: simulate all of it; `fits`: all of
-    it fits into L2."""
-    limits: dict[LoopKey, int] = {}
+def estimate(run: Run, *, exact: bool = False, rough: bool = False, fits: bool = True) -> Estimate:
+    """`run(excerpt)` launches, and records no more than `excerpt` takes in.
+
+    `exact`: simulate all of it. `rough`: one excerpt will do, whatever its error. `fits`: all of it fits into L2.
+    """
+    patterns: dict[LoopKey, int] = {}
     simulated = 0
     while not exact:
-        excerpt = Excerpt(ROUNDS, limits)
+        excerpt = Excerpt(patterns)
         whole = Whole(run(excerpt), excerpt)
         simulated += whole.recorded
-        if whole.complete or whole.instructions <= max(whole_instructions, WORTH * whole.recorded):
+        if whole.complete and fits:
+            return Estimate(whole, whole.metrics.duration_us, 0.0, simulated)
+        if whole.instructions <= WHOLE_INSTRUCTIONS:
             break
-        short = [key for key, pattern in whole.patterns().items() if pattern.instructions < PATTERN_INSTRUCTIONS]
-        if not short:
-            even = whole.duration_cycles()
-            more, spread = whole.spread_cycles()
-            drifts = {key: _drift(whole, key) for key in whole.patterns()}
-            error = (spread + sum(drifts.values())) / (even + more)
-            if error <= TOLERANCE:
-                return Estimate(whole, _us(whole, even + more), error + (0.0 if fits else OTHERS), simulated)
-            worst = max(drifts, key=lambda key: drifts[key])
-            short = [worst] if drifts[worst] > 0 else list(drifts)  # no loop drifts: the cores differ
-        for key in short:
-            limits[key] = 2 * whole.patterns()[key].rounds - 1
+        found = _judged(whole, simulated, fits)
+        if found.error <= TOLERANCE or rough:
+            return found
+        if whole.instructions <= RATHER_WHOLE_INSTRUCTIONS:
+            break
+        if simulated + 2 * whole.recorded > BUDGET * whole.instructions:
+            return found
+        for key in _worst(whole):
+            patterns[key] = 2 * whole.patterns()[key]
     whole = Whole(run(None), None)
     return Estimate(whole, whole.metrics.duration_us, 0.0, simulated + whole.recorded)
 
 
-def _us(whole: Whole, cycles: float) -> float:
+def _judged(whole: Whole, simulated: int, fits: bool) -> Estimate:
+    even = whole.duration_cycles()
+    more, spread = whole.spread_cycles()
+    drift = sum(_drift(whole, key) for key in whole.patterns())
     timeline = whole.launch.timeline
-    return timeline.launch_us + timeline.to_us(cycles)
+    duration = timeline.launch_us + timeline.to_us(even + more)
+    error = (spread + drift + UNREST * whole.unrest_cycles()) / (even + more)
+    return Estimate(whole, duration, error if fits else error + OTHERS, simulated)
 
 
 def _drift(whole: Whole, key: LoopKey) -> float:
     """By how many cycles the answers differ when one half or the other of the loop's pattern speaks for it."""
     return abs(whole.duration_cycles({key: 0}) - whole.duration_cycles({key: 1}))
+
+
+def _worst(whole: Whole) -> set[LoopKey]:
+    """The loop that drifts most, or all where none does: then it is the cores."""
+    drifts = {key: _drift(whole, key) for key in whole.patterns()}
+    worst = max(drifts, key=lambda key: drifts[key])
+    return {worst} if drifts[worst] > 0 else set(drifts)

@@ -1,6 +1,6 @@
 """What the recorded part of a block stands for: stretches of instructions, each with the rounds that it speaks for.
 
-Of a tile loop the first rounds (`LEAD`, while the pipes fill) and the last count for themselves; those between, the
+Of a tile loop the first rounds, while the pipes fill, and the last one count for themselves; those between, the
 pattern, stand for all others. Loops inside loops multiply.
 """
 
@@ -16,9 +16,6 @@ from ascend_sim.asc.tiles import LoopKey, Round, TileLoop
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-LEAD = 2
-"""Double-buffered queues are full after two rounds."""
 
 Halves = Mapping[LoopKey, int]
 """Loops of which only one half (0 or 1) of the pattern is to speak for what was left out."""
@@ -62,11 +59,11 @@ def shares(loop: TileLoop, halves: Halves) -> list[float]:
     count = len(loop.rounds)
     if loop.whole:
         return [1.0] * count
-    pattern = range(LEAD, count - 1)
+    pattern = range(loop.lead, count - 1)
     half = halves.get(loop.key)
     if half is not None:
-        middle = LEAD + len(pattern) // 2
-        pattern = range(LEAD, middle) if half == 0 else range(middle, count - 1)
-    share = (loop.total - LEAD - 1) / len(pattern)
-    between = [share if index in pattern else 0.0 for index in range(LEAD, count - 1)]
-    return [1.0] * LEAD + between + [1.0]
+        middle = loop.lead + len(pattern) // 2
+        pattern = range(loop.lead, middle) if half == 0 else range(middle, count - 1)
+    share = (loop.total - loop.lead - 1) / len(pattern)
+    between = [share if index in pattern else 0.0 for index in range(loop.lead, count - 1)]
+    return [1.0] * loop.lead + between + [1.0]

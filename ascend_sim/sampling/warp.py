@@ -24,7 +24,8 @@ class Warp:
     def __call__(self, cycles: Ints) -> Floats:
         """Cycles of the excerpt as cycles of the whole; in front of and behind the stretches time passes as it did."""
         whole: Floats = np.interp(cycles, self._at, self._whole)
-        return whole + np.minimum(cycles - self._at[0], 0) + np.maximum(cycles - self._at[-1], 0)
+        whole += np.minimum(cycles - self._at[0], 0) + np.maximum(cycles - self._at[-1], 0)
+        return whole
 
     def finish(self, line: CoreTimeline) -> float:
         return float(self(np.array([line.finish]))[0])

@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from math import prod
 
 import numpy as np
 
 from ascend_sim.asc.tiles import Excerpt, LoopKey, TileLoop
 from ascend_sim.host.device import Launch
 from ascend_sim.machine.costs import SCALAR_ACCESS, CostModel
-from ascend_sim.machine.l2 import GRAIN_BYTES
 from ascend_sim.program import CopyWork
 from ascend_sim.report.metrics import Metrics, PipeUse, measure
-from ascend_sim.sampling.stretches import LEAD, Floats, Halves, Stretches, stretches
+from ascend_sim.sampling.stretches import Floats, Halves, Ints, Stretches, stretches
 from ascend_sim.sampling.warp import Warp, warped
 from ascend_sim.timeline import CoreTimeline, MemoryCounters, Timeline
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """`rounds`: recorded ones of a tile loop; `instructions`: of a block, in those that speak for what was left out."""
-
-    rounds: int
-    instructions: int
-
-    @classmethod
-    def of(cls, loop: TileLoop) -> Pattern:
-        rounds = len(loop.rounds)
-        return cls(rounds, loop.rounds[rounds - 1].first - loop.rounds[LEAD].first)
 
 
 class Whole:
@@ -119,15 +104,26 @@ class Whole:
         found = float(np.max(self.finishes + even + lasting * (extra - even)))
         return found - low, (high - low) * min(lasting, 1 - lasting)
 
-    def patterns(self) -> dict[LoopKey, Pattern]:
-        """Of each tile loop of which rounds were left out: the run of it with the fewest rounds that were recorded."""
-        found: dict[LoopKey, Pattern] = {}
+    def unrest_cycles(self) -> float:
+        """How far off the time of all rounds that were left out is if each of them is off by a standard deviation of
+        the repeated ones; mean of the blocks."""
+        if self.excerpt is None:
+            return 0.0
+        total = 0.0
+        for line in self._lines():
+            block = self.excerpt.blocks.get(line.program.block)
+            if block is not None and block.loops:
+                done = np.maximum.accumulate(np.asarray(line.end, np.int64))
+                total += sum(_unrest(loop, 1.0, np.append(done, line.begin)) for loop in block.loops)
+        return total / len(self._lines())
+
+    def patterns(self) -> dict[LoopKey, int]:
+        """Of each tile loop of which rounds were left out: the most rounds of one run of it that are repeated."""
+        found: dict[LoopKey, int] = {}
         for block in {} if self.excerpt is None else self.excerpt.blocks.values():
             for loop in block.all_loops():
                 if not loop.whole:
-                    mine = Pattern.of(loop)
-                    if loop.key not in found or mine.instructions < found[loop.key].instructions:
-                        found[loop.key] = mine
+                    found[loop.key] = max(found.get(loop.key, 0), len(loop.pattern))
         return found
 
     # -- the whole for reports ----------------------------------------------------------------------------------------
@@ -158,17 +154,6 @@ class Whole:
             for instr, weight in zip(core.instrs, block.per_instruction(), strict=True):
                 if isinstance(instr.work, CopyWork):
                     yield instr.work, weight
-
-    @property
-    def written_grains(self) -> float:
-        """L2 grains that the whole writes."""
-        found = 0.0
-        for work, weight in self._copies():
-            if not work.to_ub:
-                together = work.gm_pitch_bytes == work.block_bytes
-                rows, nbytes = (1, work.blocks * work.block_bytes) if together else (work.blocks, work.block_bytes)
-                found += weight * prod(count for count, _ in work.loops) * rows * -(-nbytes // GRAIN_BYTES)
-        return found
 
     def _traffic(self) -> MemoryCounters:
         """Bytes by stretch; what L2 held and HBM moved of them, in the proportions of the excerpt."""
@@ -216,3 +201,12 @@ class _ScalarCycles:
                 op = self._costs.lower(instr)
                 extra += (weight - 1.0) * (op.issue + (op.occupancy if op.kind == SCALAR_ACCESS else 0))
         return line.scalar_cycles + round(extra)
+
+
+def _unrest(loop: TileLoop, outer: float, done: Ints) -> float:
+    """Of one tile loop that stands for `outer` of its kind; `done[i]`: when instruction `i` and all before it end,
+    `done[-1]` the block's begin. Loops inside repeated rounds are part of how unlike these are."""
+    if loop.whole:
+        return sum(_unrest(inner, outer, done) for this in loop.rounds for inner in this.loops)
+    marks = done[[this.first - 1 for this in loop.rounds[loop.lead :: loop.period]]]
+    return outer * (loop.total - len(loop.rounds)) / loop.period * float(np.std(np.diff(marks)))
