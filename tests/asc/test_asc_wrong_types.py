@@ -19,7 +19,7 @@ from ascend_sim.errors import AscendSimError
 ROUNDS = 40
 PYTHONS_OWN = "argument"  # Python itself counts arguments: "add() missing 2 required positional arguments"
 INTERNAL = {"attach", "adopt", "in_buffer", "lay_on", "number_buffers"}  # called by other classes, not by kernels
-NOT_CALLED = {"destroy", "finish", "init", "reset", "sync_all"}  # they end the kernel's pipe, or wait for other blocks
+NOT_CALLED = {"destroy", "finish", "init", "reset", "sync_all", "tiles"}  # they end the pipe, wait, or take anything
 NO_CALLS = {"ConstExpr", "Kernel"}  # for annotations
 OPERATORS = ("add", "and", "call", "floordiv", "getitem", "lshift", "mod", "mul", "or", "rshift", "sub", "truediv")
 WRONG = (

@@ -127,7 +127,7 @@ def test_pipes_of_the_cube_core(pipe):
 
 
 def test_an_unknown_l2_state():
-    with refused(InputError, "l2='hot': allowed are 'warm', 'cold' and 'keep'"):
+    with refused(InputError, "l2='hot': allowed are 'warm', 'cold', 'keep' and 'endless'"):
         Machine(SOC).run(program(BlockBuilder(0)), l2="hot")
 
 
