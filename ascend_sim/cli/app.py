@@ -18,6 +18,7 @@ from ascend_sim.cli.options import (
     Cores,
     Explain,
     Full,
+    Html,
     Inputs,
     Json,
     L2State,
@@ -74,6 +75,7 @@ def run(
     ] = None,
     trace: Trace = None,
     msprof: Msprof = None,
+    html: Html = None,
     cores: Cores = None,
     window: Window = None,
     explain: Explain = False,
@@ -109,6 +111,7 @@ def run(
         save,
         trace,
         msprof,
+        html,
         cores,
         window,
         explain,
@@ -212,6 +215,7 @@ def execute(
     no_values: NoValues = False,
     trace: Trace = None,
     msprof: Msprof = None,
+    html: Html = None,
     cores: Cores = None,
     window: Window = None,
     explain: Explain = False,
@@ -222,7 +226,7 @@ def execute(
     """Run a script and print a summary of every kernel launch."""
     from ascend_sim.cli.execute import ScriptRequest, run_script  # noqa: PLC0415
 
-    files = (trace, msprof, cores, window)
+    files = (trace, msprof, html, cores, window)
     request = ScriptRequest(file, arguments or [], soc, sets, not no_values, *files, explain, core, l2, pypto)
     raise typer.Exit(run_script(request))
 

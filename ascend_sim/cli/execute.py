@@ -37,6 +37,7 @@ class ScriptRequest:
     values: bool
     trace: Path | None
     msprof: Path | None
+    html: Path | None
     cores: str | None
     window: str | None
     explain: bool
@@ -48,7 +49,7 @@ class ScriptRequest:
 def run_script(request: ScriptRequest) -> int:
     """Run the script as `python FILE.py ARGS` would; answers the exit code."""
     _check_file(request.file)
-    check_selection(request.cores, request.window, request.trace, request.msprof)
+    check_selection(request.cores, request.window, request.trace, request.msprof, request.html)
     if request.trace is not None:
         check_writable(request.trace, "trace")
     chip = read_chip(request.soc, request.sets)
@@ -75,7 +76,7 @@ def run_script(request: ScriptRequest) -> int:
 
 
 class _Printer:
-    """Prints each launch as it ends, and writes its trace: t.json, then t.2.json, t.3.json, ..."""
+    """Prints each launch as it ends, and writes its files: t.json, then t.2.json, t.3.json, ..."""
 
     def __init__(self, request: ScriptRequest) -> None:
         self.launches = 0
@@ -88,10 +89,15 @@ class _Printer:
         request = self._request
         typer.echo(result.summary(style_for(sys.stdout), explain=request.explain) + "\n")
         if request.trace is not None:
-            number = "" if self.launches == 1 else f".{self.launches}"
-            result.write_trace(request.trace.with_suffix(f"{number}{request.trace.suffix}"), self._chosen)
+            result.write_trace(self._numbered(request.trace), self._chosen)
+        if request.html is not None:
+            result.write_html(self._numbered(request.html), self._chosen)
         if request.msprof is not None:
             typer.echo(f"wrote {result.write_msprof(request.msprof, self._chosen)}", err=True)
+
+    def _numbered(self, path: Path) -> Path:
+        number = "" if self.launches == 1 else f".{self.launches}"
+        return path.with_suffix(f"{number}{path.suffix}")
 
 
 def _check_file(file: Path) -> None:

@@ -60,13 +60,19 @@ Msprof = Annotated[
         "--msprof", metavar="DIR", help="Write a folder there as msprof does (OPPROF_...).", show_default=False
     ),
 ]
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write a report to read offline in a browser.", show_default=False),
+]
 Cores = Annotated[
     str | None,
-    typer.Option("--cores", metavar="0-3,8", help="Only these vector cores in traces.", show_default=False),
+    typer.Option("--cores", metavar="0-3,8", help="Only these vector cores in traces and reports.", show_default=False),
 ]
 Window = Annotated[
     str | None,
-    typer.Option("--window", metavar="BEGIN:END", help="Only this time in traces, in us.", show_default=False),
+    typer.Option(
+        "--window", metavar="BEGIN:END", help="Only this time in traces and reports, in us.", show_default=False
+    ),
 ]
 Core = Annotated[
     int | None,

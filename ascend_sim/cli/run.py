@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_format
 import sys
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import typer
@@ -37,6 +38,7 @@ class RunRequest:
     save: Path | None
     trace: Path | None
     msprof: Path | None
+    html: Path | None
     cores: str | None
     window: str | None
     explain: bool
@@ -80,13 +82,15 @@ def run_operator(request: RunRequest) -> int:
     if request.msprof is not None:
         folder = result.write_msprof(request.msprof, chosen)
         typer.echo(f"wrote {folder}", err=True)
+    if request.html is not None:
+        result.write_html(request.html, chosen)
     _print(result, request)
     return WRONG_VALUES if result.values.ok is False else OK
 
 
 def _check_files(request: RunRequest) -> None:
     """Refuse what cannot be written before anything runs."""
-    check_selection(request.cores, request.window, request.trace, request.msprof)
+    check_selection(request.cores, request.window, request.trace, request.msprof, request.html)
     if request.full and not request.json:
         raise InputError("--full says what the JSON holds: give it together with --json")
     if request.save is not None and not request.values:
@@ -95,8 +99,11 @@ def _check_files(request: RunRequest) -> None:
         check_writable(request.save, "outputs")
     if request.trace is not None:
         check_writable(request.trace, "trace")
-    if request.save is not None and request.trace is not None and same_file(request.save, request.trace):
-        raise InputError(f"--save and --trace both name {str(request.save)!r}: give two files")
+    files = {"--save": request.save, "--trace": request.trace, "--html": request.html}
+    given = [(option, path) for option, path in files.items() if path is not None]
+    for (first, path), (second, other) in combinations(given, 2):
+        if same_file(path, other):
+            raise InputError(f"{first} and {second} both name {str(path)!r}: give two files")
 
 
 def _print(result: Result, request: RunRequest) -> None:

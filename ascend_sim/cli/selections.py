@@ -6,15 +6,22 @@ import os
 from pathlib import Path
 
 from ascend_sim.errors import InputError
+from ascend_sim.report.files import check_writable
+from ascend_sim.report.html.plotly import require_plotly
 from ascend_sim.report.selection import read_selection
 
 
-def check_selection(cores: str | None, window: str | None, trace: Path | None, msprof: Path | None) -> None:
+def check_selection(
+    cores: str | None, window: str | None, trace: Path | None, msprof: Path | None, html: Path | None
+) -> None:
     """Refuse a selection that nothing asks for or that cannot be read, and a place where no folder can be made."""
-    if trace is None and msprof is None and (cores is not None or window is not None):
+    if trace is None and msprof is None and html is None and (cores is not None or window is not None):
         given = "--cores" if cores is not None else "--window"
-        raise InputError(f"{given} limits a trace: give --trace or --msprof as well")
+        raise InputError(f"{given} limits a trace or report: give --trace, --msprof or --html as well")
     read_selection(cores, window)
+    if html is not None:
+        check_writable(html, "HTML report")
+        require_plotly()
     if msprof is not None:
         _check_directory(msprof)
 

@@ -189,7 +189,7 @@ class Result:
     def write_html(self, path: str | os.PathLike[str], chosen: Selection = EVERYTHING) -> None:
         """Write the run as one HTML file that opens offline (extra `report`); `chosen` limits what is drawn
         instruction by instruction."""
-        from ascend_sim.report.html import write_html  # noqa: PLC0415 - most runs write none
+        from ascend_sim.report.html.page import write_html  # noqa: PLC0415 - most runs write none
 
         write_html(self, path, chosen)
 

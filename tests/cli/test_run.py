@@ -232,8 +232,8 @@ def test_msprof_folder(cli, tmp_path):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--cores", "1"], "--cores limits a trace: give "),
-        (["--window", "1:2"], "--window limits a trace: give "),
+        (["--cores", "1"], "--cores limits a trace or report: give "),
+        (["--window", "1:2"], "--window limits a trace or report: give "),
         (["--trace", "t.json", "--cores", "x"], "--cores 'x' must be numbers and ranges, like 0-3,8"),
         (["--msprof", "FILE"], "cannot write msprof's files to "),
     ],

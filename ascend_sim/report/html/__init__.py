@@ -1,5 +1,1 @@
-"""A run as one HTML file that opens offline."""
-
-from ascend_sim.report.html.page import write_html
-
-__all__ = ["write_html"]
+"""A run as one HTML file that opens offline: `page.write_html`."""

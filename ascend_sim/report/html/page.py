@@ -9,12 +9,12 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from ascend_sim.errors import InputError
 from ascend_sim.report.files import atomic
 from ascend_sim.report.html import lines
 from ascend_sim.report.html.buffers import uses
 from ascend_sim.report.html.events import gap_bars, instruction_bars, issue_bars, rates, rows
 from ascend_sim.report.html.pictures import tiling_svg
+from ascend_sim.report.html.plotly import require_plotly
 from ascend_sim.report.html.shown import blocks_shown, span_shown
 from ascend_sim.report.result import Result
 from ascend_sim.report.selection import EVERYTHING, Selection
@@ -34,7 +34,9 @@ def write_html(result: Result, path: str | os.PathLike[str], selection: Selectio
 
 def page(result: Result, selection: Selection) -> str:
     """The whole document."""
-    figures = _figures()
+    require_plotly()
+    from ascend_sim.report.html import figures  # noqa: PLC0415 - plotly is an extra
+
     charts: dict[str, Any] = {}
     account = result.account
     line = result.timeline
@@ -69,16 +71,6 @@ def page(result: Result, selection: Selection) -> str:
         _section("Chip, warnings and notes", "notes", *_notes(result)),
     ]
     return _document(result, sections, charts)
-
-
-def _figures() -> Any:
-    try:
-        from ascend_sim.report.html import figures  # noqa: PLC0415 - plotly is an extra
-    except ImportError as error:
-        raise InputError(
-            "an HTML report needs plotly, which is not installed: pip install 'ascend-sim[report]'"
-        ) from error
-    return figures
 
 
 def _document(result: Result, sections: Sequence[str], charts: dict[str, Any]) -> str:
@@ -205,17 +197,19 @@ def _buffers_note(blocks: Sequence[Any]) -> str:
 
 
 def _source(result: Result) -> Iterator[str]:
-    by_file = lines.costs(result.account)
-    top = max((cost.total_us for file in by_file.values() for cost in file.values()), default=0.0) or 1.0
-    order = sorted(by_file, key=lambda file: -sum(cost.total_us for cost in by_file[file].values()))
+    files_ = lines.by_file(result.account)
+    top = max((cost.path_us for costs in files_.values() for cost in costs.values()), default=0.0) or 1.0
+    order = sorted(files_, key=lambda file: -sum(cost.path_us for cost in files_[file].values()))
+    names = ("on the path, us", "work, us", "waits, us", "times", "line", "code")
+    yield "<p>Work and waits are means over the cores; coloured by the line's part of the critical path.</p>"
     for file in order:
         body, before = [], None
-        for line in lines.code(file, by_file[file]):
+        for line in lines.code(file, files_[file]):
             if before is not None and line.number != before + 1:
-                body.append('<tr class="cut"><td colspan="6"></td></tr>')
+                body.append(f'<tr class="cut"><td colspan="{len(names)}"></td></tr>')
             before = line.number
             body.append(_code_row(line, top))
-        heads = "".join(f"<th>{name}</th>" for name in ("work, us", "waits, us", "times", "pipes", "line", "code"))
+        heads = "".join(f"<th>{name}</th>" for name in names)
         yield (
             f'<h3>{escape(lines.short(file))}</h3><div class="wide"><table class="code"><thead><tr>{heads}</tr></thead>'
             f"<tbody>{''.join(body)}</tbody></table></div>"
@@ -227,13 +221,10 @@ def _code_row(line: lines.CodeLine, top: float) -> str:
     text = f"<td>{line.number}</td><td><code>{escape(line.text)}</code></td>"
     if cost is None:
         return f'<tr class="plain"><td></td><td></td><td></td><td></td>{text}</tr>'
-    heat = cost.total_us / top
-    pipes = ", ".join(f"{name} {us(value)}" for name, value in cost.work_us.items())
-    work, waits = (us(value) if value else "" for value in (cost.total_us, cost.waits_us))
-    return (
-        f'<tr style="background:rgba(217,130,43,{0.55 * heat:.3f})"><td>{work}</td><td>{waits}</td>'
-        f"<td>{cost.count:,}</td><td>{escape(pipes)}</td>{text}</tr>"
-    )
+    figures = (us(value) if value else "" for value in (cost.path_us, lines.worked_us(cost), cost.wait_us))
+    cells = "".join(f"<td>{figure}</td>" for figure in figures)
+    heat = 0.55 * cost.path_us / top
+    return f'<tr style="background:rgba(217,130,43,{heat:.3f})">{cells}<td>{cost.instructions:,}</td>{text}</tr>'
 
 
 def _notes(result: Result) -> Iterator[str]:

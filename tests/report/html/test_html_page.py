@@ -13,7 +13,7 @@ from ascend_sim import asc
 from ascend_sim.errors import InputError
 from ascend_sim.report.html import events
 from ascend_sim.report.html.buffers import uses
-from ascend_sim.report.html.lines import code, costs
+from ascend_sim.report.html.lines import by_file, code
 from ascend_sim.report.html.shown import BLOCKS_SHOWN, EVENTS_SHOWN, blocks_shown, span_shown
 from ascend_sim.report.selection import EVERYTHING, Selection
 from ascend_sim.report.style import percent, us
@@ -107,19 +107,14 @@ def test_buffers_lie_in_unified_buffer_and_do_not_overlap(result):
     assert {"DataCopyPad", "Cast", "Gather"} <= names
 
 
-def test_source_lines_hold_all_the_vector_work(result):
-    by_file = costs(result.account)
-    total = sum(cost.work_us.get("vec", 0) for file in by_file.values() for cost in file.values())
-    columns = result.account.blocks
-    cycles = sum(
-        int((b.columns.prices.occupancy * b.columns.prices.working)[b.columns.prices.queues[0]].sum()) for b in columns
-    )
-    assert total == pytest.approx(result.timeline.to_us(cycles) / result.account.cores)
-    file = next(name for name in by_file if name.endswith("kernel_common.py"))
-    shown = {line.number: line for line in code(file, by_file[file])}
-    hot = max(by_file[file], key=lambda n: by_file[file][n].total_us)
-    assert "asc." in shown[hot].text
-    assert shown[hot].cost is by_file[file][hot]
+def test_source_lines_stand_beside_their_costs(result, text):
+    files = by_file(result.account)
+    file = next(name for name in files if name.endswith("kernel_common.py"))
+    shown = {line.number: line for line in code(file, files[file])}
+    hot = max(files[file], key=lambda n: files[file][n].path_us)
+    assert shown[hot].text.strip() == files[file][hot].text
+    assert shown[hot].cost is files[file][hot]
+    assert f"<td>{us(files[file][hot].path_us)}</td>" in body_of(text)
 
 
 def test_a_text_cannot_end_the_script(tmp_path):
