@@ -8,13 +8,13 @@ from ascend_sim.explain import account
 from ascend_sim.host.registry import operator_named, operator_names
 
 
-def _runs(name: str) -> bool:
-    operator = operator_named(name)
-    return operator.support_on(operator.default_soc).kernel is not None
+def _simulated(soc: str) -> list[str]:
+    found = (operator_named(name) for name in operator_names())
+    return [op.name for op in found if soc in op.supports and op.supports[soc].simulated]
 
 
-OPERATORS = [name for name in operator_names() if _runs(name)]
-"""Those whose example runs on their default chip."""
+EXAMPLES = [(name, soc) for soc in ("ascend910b", "ascend950") for name in _simulated(soc)]
+"""Operators and chips on which their examples run."""
 
 
 @asc.jit

@@ -8,7 +8,7 @@ import pytest
 from ascend_sim.api import run
 from ascend_sim.explain import Reason, account
 from ascend_sim.report.metrics import PIPES, measure, union_cycles
-from tests.explain.kernels import OPERATORS
+from tests.explain.kernels import EXAMPLES
 
 
 def check_account(program, timeline, soc):
@@ -48,9 +48,9 @@ def works(instr):
     return type(instr.work).__name__ not in ("FlagWork", "BarrierWork", "SyncWork")
 
 
-@pytest.mark.parametrize("op", OPERATORS)
-def test_gaps_of_examples_add_up_and_name_their_lines(op):
-    result = run(op, values=False)
+@pytest.mark.parametrize(("op", "soc"), EXAMPLES)
+def test_gaps_of_examples_add_up_and_name_their_lines(op, soc):
+    result = run(op, values=False, soc=soc)
     found = check_account(result.program, result.timeline, result.chip)
     for total in found.sums:
         named = total.cause if total.reason is Reason.DONE else total.instr

@@ -8,7 +8,7 @@ import pytest
 
 from ascend_sim.api import run
 from ascend_sim.explain import account
-from tests.explain.kernels import OPERATORS
+from tests.explain.kernels import EXAMPLES
 
 
 def check_path(program, timeline, soc):
@@ -22,7 +22,7 @@ def check_path(program, timeline, soc):
     return steps
 
 
-@pytest.mark.parametrize("op", OPERATORS)
-def test_path_of_examples(op):
-    result = run(op, values=False)
+@pytest.mark.parametrize(("op", "soc"), EXAMPLES)
+def test_path_of_examples(op, soc):
+    result = run(op, values=False, soc=soc)
     check_path(result.program, result.timeline, result.chip)

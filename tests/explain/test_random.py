@@ -13,7 +13,7 @@ from tests.explain.test_path import check_path
 from tests.machine.test_reference import SETTINGS, launches
 
 
-@settings(SETTINGS, max_examples=100)
+@settings(SETTINGS, max_examples=60)
 @given(launches())
 def test_random_programs_are_accounted_for(launch):
     program, soc = launch

@@ -7,11 +7,11 @@ import pytest
 from ascend_sim.api import run
 from ascend_sim.explain.columns import Columns
 from ascend_sim.explain.replay import replay
-from tests.explain.kernels import OPERATORS
+from tests.explain.kernels import EXAMPLES
 
 
-@pytest.mark.parametrize("op", OPERATORS)
-def test_replay_gives_examples_back(op):
-    result = run(op, values=False)
+@pytest.mark.parametrize(("op", "soc"), EXAMPLES)
+def test_replay_gives_examples_back(op, soc):
+    result = run(op, values=False, soc=soc)
     found = replay(Columns(result.program, result.timeline, result.chip))
     assert found == [line.finish for line in result.timeline.cores]

@@ -7,14 +7,14 @@ import pytest
 from ascend_sim.api import run
 from ascend_sim.explain import account
 from ascend_sim.explain.whatif import SCENARIOS
-from tests.explain.kernels import OPERATORS
+from tests.explain.kernels import EXAMPLES
 
 NEGLIGIBLE = 0.005  # of the duration: gains that share a port or L2 a little differently afterwards
 
 
-@pytest.mark.parametrize("op", OPERATORS)
-def test_predictions_hold_on_examples(op):
-    result = run(op, values=False)
+@pytest.mark.parametrize(("op", "soc"), EXAMPLES)
+def test_predictions_hold_on_examples(op, soc):
+    result = run(op, values=False, soc=soc)
     found = account(result.program, result.timeline, result.chip)
     for key in SCENARIOS:
         answer = found.what_if(key)
