@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import _getframe
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ascend_sim.asc import checks
-from ascend_sim.asc.forms import Mask
+from ascend_sim.asc.forms import Mask, named
 from ascend_sim.asc.issue import Hit, lanes_of, make_instr, masked_walk, play, vector_work
 from ascend_sim.asc.operands import fits, local, refuse
 from ascend_sim.asc.recorder import RECORDER, Run
@@ -59,49 +59,58 @@ Results = tuple[Walk, Layout]
 Compute = Callable[[Array], Array]  # (repeats, lanes) to (repeats, results per repeat)
 
 
-def whole_reduce_sum(
-    dst: LocalTensor,
-    src: LocalTensor,
-    mask: Mask,
-    repeat_time: int,
-    dst_rep_stride: int,
-    src_blk_stride: int,
-    src_rep_stride: int,
-    is_set_mask: bool = True,
-) -> None:
-    """WholeReduceSum: one sum per repeat."""
-    call = Call(mask, repeat_time, dst_rep_stride, src_blk_stride, src_rep_stride, is_set_mask)
-    record(_getframe(1), rows.WHOLE_REDUCE_SUM, dst, src, call, reduce_repeats)
+class ExtremeCall(Protocol):
+    """A largest or smallest value per repeat, with or without its lane number."""
+
+    def __call__(
+        self,
+        dst: LocalTensor,
+        src: LocalTensor,
+        mask: Mask,
+        repeat_time: int,
+        dst_rep_stride: int,
+        src_blk_stride: int,
+        src_rep_stride: int,
+        order: ReduceOrder = ReduceOrder.ORDER_VALUE_INDEX,
+    ) -> None: ...
 
 
-def whole_reduce_max(
-    dst: LocalTensor,
-    src: LocalTensor,
-    mask: Mask,
-    repeat_time: int,
-    dst_rep_stride: int,
-    src_blk_stride: int,
-    src_rep_stride: int,
-    order: ReduceOrder = ReduceOrder.ORDER_VALUE_INDEX,
-) -> None:
-    """WholeReduceMax: one maximum per repeat, with or without its lane number."""
-    call = Call(mask, repeat_time, dst_rep_stride, src_blk_stride, src_rep_stride, True, order)
-    record(_getframe(1), rows.WHOLE_REDUCE_MAX, dst, src, call, reduce_repeats)
+class BlockCall(Protocol):
+    """A result per block of 32 B."""
+
+    def __call__(
+        self,
+        dst: LocalTensor,
+        src: LocalTensor,
+        repeat: int,
+        mask: Mask,
+        dst_rep_stride: int,
+        src_blk_stride: int,
+        src_rep_stride: int,
+    ) -> None: ...
 
 
-def whole_reduce_min(
-    dst: LocalTensor,
-    src: LocalTensor,
-    mask: Mask,
-    repeat_time: int,
-    dst_rep_stride: int,
-    src_blk_stride: int,
-    src_rep_stride: int,
-    order: ReduceOrder = ReduceOrder.ORDER_VALUE_INDEX,
-) -> None:
-    """WholeReduceMin: one minimum per repeat, with or without its lane number."""
-    call = Call(mask, repeat_time, dst_rep_stride, src_blk_stride, src_rep_stride, True, order)
-    record(_getframe(1), rows.WHOLE_REDUCE_MIN, dst, src, call, reduce_repeats)
+def _extreme_call(row: Row) -> ExtremeCall:
+    def call(
+        dst: Any, src: Any, mask: Any, repeat_time: Any, dst_rep_stride: Any, src_blk_stride: Any, src_rep_stride: Any,
+        order: Any = ReduceOrder.ORDER_VALUE_INDEX,
+    ) -> None:  # fmt: skip
+        given = Call(mask, repeat_time, dst_rep_stride, src_blk_stride, src_rep_stride, True, order)
+        record(_getframe(1), row, dst, src, given, reduce_repeats)
+
+    extreme: ExtremeCall = named(call, row)
+    return extreme
+
+
+def _block_call(row: Row) -> BlockCall:
+    def call(
+        dst: Any, src: Any, repeat: Any, mask: Any, dst_rep_stride: Any, src_blk_stride: Any, src_rep_stride: Any
+    ) -> None:
+        given = Call(mask, repeat, dst_rep_stride, src_blk_stride, src_rep_stride)
+        record(_getframe(1), row, dst, src, given, reduce_blocks)
+
+    block: BlockCall = named(call, row)
+    return block
 
 
 def repeat_reduce_sum(
@@ -120,48 +129,6 @@ def repeat_reduce_sum(
     record(_getframe(1), rows.REPEAT_REDUCE_SUM, dst, src, call, reduce_repeats)
 
 
-def block_reduce_sum(
-    dst: LocalTensor,
-    src: LocalTensor,
-    repeat: int,
-    mask: Mask,
-    dst_rep_stride: int,
-    src_blk_stride: int,
-    src_rep_stride: int,
-) -> None:
-    """BlockReduceSum: one sum per block of 32 B."""
-    call = Call(mask, repeat, dst_rep_stride, src_blk_stride, src_rep_stride)
-    record(_getframe(1), rows.BLOCK_REDUCE_SUM, dst, src, call, reduce_blocks)
-
-
-def block_reduce_max(
-    dst: LocalTensor,
-    src: LocalTensor,
-    repeat: int,
-    mask: Mask,
-    dst_rep_stride: int,
-    src_blk_stride: int,
-    src_rep_stride: int,
-) -> None:
-    """BlockReduceMax: one maximum per block of 32 B."""
-    call = Call(mask, repeat, dst_rep_stride, src_blk_stride, src_rep_stride)
-    record(_getframe(1), rows.BLOCK_REDUCE_MAX, dst, src, call, reduce_blocks)
-
-
-def block_reduce_min(
-    dst: LocalTensor,
-    src: LocalTensor,
-    repeat: int,
-    mask: Mask,
-    dst_rep_stride: int,
-    src_blk_stride: int,
-    src_rep_stride: int,
-) -> None:
-    """BlockReduceMin: one minimum per block of 32 B."""
-    call = Call(mask, repeat, dst_rep_stride, src_blk_stride, src_rep_stride)
-    record(_getframe(1), rows.BLOCK_REDUCE_MIN, dst, src, call, reduce_blocks)
-
-
 def pair_reduce_sum(
     dst: LocalTensor,
     src: LocalTensor,
@@ -175,6 +142,21 @@ def pair_reduce_sum(
     """PairReduceSum: sums of neighbours."""
     call = Call(mask, repeat_time, dst_rep_stride, src_blk_stride, src_rep_stride, is_set_mask)
     record(_getframe(1), rows.PAIR_REDUCE_SUM, dst, src, call, reduce_pairs)
+
+
+def whole_reduce_sum(
+    dst: LocalTensor,
+    src: LocalTensor,
+    mask: Mask,
+    repeat_time: int,
+    dst_rep_stride: int,
+    src_blk_stride: int,
+    src_rep_stride: int,
+    is_set_mask: bool = True,
+) -> None:
+    """WholeReduceSum: one sum per repeat."""
+    call = Call(mask, repeat_time, dst_rep_stride, src_blk_stride, src_rep_stride, is_set_mask)
+    record(_getframe(1), rows.WHOLE_REDUCE_SUM, dst, src, call, reduce_repeats)
 
 
 def record(frame: FrameType, row: Row, dst: Any, src: Any, call: Call, build: Callable[..., Hit]) -> None:
@@ -327,3 +309,10 @@ def _hit(
     checks.check_order(row, result_walk, written, "src", walk, read)
     work = vector_work(walk, [read], False, call.is_set_mask, (written.access(result_walk),))
     return make_instr(frame, row, work, read.regions(walk), written.regions(result_walk)), run, after
+
+
+whole_reduce_max = _extreme_call(rows.WHOLE_REDUCE_MAX)
+whole_reduce_min = _extreme_call(rows.WHOLE_REDUCE_MIN)
+block_reduce_sum = _block_call(rows.BLOCK_REDUCE_SUM)
+block_reduce_max = _block_call(rows.BLOCK_REDUCE_MAX)
+block_reduce_min = _block_call(rows.BLOCK_REDUCE_MIN)

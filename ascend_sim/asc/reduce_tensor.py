@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from sys import _getframe
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ascend_sim.asc import checks
-from ascend_sim.asc.forms import Mask, mask_argument
+from ascend_sim.asc.forms import Mask, mask_argument, named
 from ascend_sim.asc.issue import counted_walk, dense_layout, lanes_of, make_instr, mask_bits, vector_work
 from ascend_sim.asc.operands import fits, local, whole
 from ascend_sim.asc.recorder import RECORDER, Run
@@ -61,39 +61,38 @@ def reduce_sum(
     _record(_getframe(1), rows.REDUCE_SUM, dst, src, shared_tmp_buffer, call)
 
 
-def reduce_max(
-    dst: LocalTensor,
-    src: LocalTensor,
-    shared_tmp_buffer: LocalTensor,
-    count: Mask | None = None,
-    repeat_time: int | bool | None = None,
-    src_rep_stride: int | None = None,
-    cal_index: bool = False,
-    *,
-    mask: Mask | None = None,
-) -> None:
-    """ReduceMax: `(dst, src, shared_tmp_buffer, count, cal_index=False)`, or with mask, repeat_time, src_rep_stride."""
-    call = _extreme_call(rows.REDUCE_MAX, count, repeat_time, src_rep_stride, cal_index, mask)
-    _record(_getframe(1), rows.REDUCE_MAX, dst, src, shared_tmp_buffer, call)
+class ExtremeCall(Protocol):
+    """`(dst, src, shared_tmp_buffer, count, cal_index=False)`, or with mask, repeat_time and src_rep_stride."""
+
+    def __call__(
+        self,
+        dst: LocalTensor,
+        src: LocalTensor,
+        shared_tmp_buffer: LocalTensor,
+        count: Mask | None = None,
+        repeat_time: int | bool | None = None,
+        src_rep_stride: int | None = None,
+        cal_index: bool = False,
+        *,
+        mask: Mask | None = None,
+    ) -> None: ...
 
 
-def reduce_min(
-    dst: LocalTensor,
-    src: LocalTensor,
-    shared_tmp_buffer: LocalTensor,
-    count: Mask | None = None,
-    repeat_time: int | bool | None = None,
-    src_rep_stride: int | None = None,
-    cal_index: bool = False,
-    *,
-    mask: Mask | None = None,
-) -> None:
-    """ReduceMin: `(dst, src, shared_tmp_buffer, count, cal_index=False)`, or with mask, repeat_time, src_rep_stride."""
-    call = _extreme_call(rows.REDUCE_MIN, count, repeat_time, src_rep_stride, cal_index, mask)
-    _record(_getframe(1), rows.REDUCE_MIN, dst, src, shared_tmp_buffer, call)
+def extreme_call(row: Row) -> ExtremeCall:
+    """The call of ReduceMax or ReduceMin."""
+
+    def call(
+        dst: Any, src: Any, shared_tmp_buffer: Any, count: Any = None, repeat_time: Any = None,
+        src_rep_stride: Any = None, cal_index: Any = False, *, mask: Any = None,
+    ) -> None:  # fmt: skip
+        given = _extreme_arguments(row, count, repeat_time, src_rep_stride, cal_index, mask)
+        _record(_getframe(1), row, dst, src, shared_tmp_buffer, given)
+
+    extreme: ExtremeCall = named(call, row)
+    return extreme
 
 
-def _extreme_call(row: Row, count: Any, repeat_time: Any, src_rep_stride: Any, cal_index: Any, mask: Any) -> Call:
+def _extreme_arguments(row: Row, count: Any, repeat_time: Any, src_rep_stride: Any, cal_index: Any, mask: Any) -> Call:
     if isinstance(repeat_time, bool) and src_rep_stride is None:  # cal_index as fifth argument of the count form
         repeat_time, cal_index = None, repeat_time
     if repeat_time is not None or mask is not None:
@@ -173,3 +172,7 @@ def _sum_in_order(steps: Steps, row: Row, dst: LocalTensor, src: LocalTensor, co
     steps.store(dst.addr, src.dtype.itemsize, store)
     steps.flags(HardEvent.S_V, HardEvent.S_MTE3)
     return steps.finish(after)
+
+
+reduce_max = extreme_call(rows.REDUCE_MAX)
+reduce_min = extreme_call(rows.REDUCE_MIN)
