@@ -6,6 +6,7 @@ from sys import _getframe
 from typing import Any, Protocol, overload
 
 from ascend_sim.asc.forms import Mask, Repeats, build, mask_argument, named
+from ascend_sim.asc.issue import play
 from ascend_sim.asc.operands import ARCH_NAMES, refuse
 from ascend_sim.asc.params import UnaryRepeatParams
 from ascend_sim.asc.recorder import RECORDER
@@ -62,11 +63,7 @@ def cast_call() -> CastCall:
             hit = recorder.cache[key] = build(
                 frame, CAST, operands, count, repeats, lambda dtypes: cast_meaning(dtypes, round_mode)
             )
-        instr, run, recorder.state = hit
-        recorder.append(instr)
-        recorder.pending = 0
-        if run is not None:
-            run()
+        play(hit)
 
     cast: CastCall = named(call, CAST)
     return cast

@@ -23,6 +23,7 @@ from ascend_sim.asc.issue import (
     lanes_of,
     make_hit,
     masked_walk,
+    play,
     strided_layout,
 )
 from ascend_sim.asc.operands import element, refuse, whole
@@ -120,11 +121,7 @@ def binary_call(row: Row) -> BinaryCall:
             operands = (("dst", dst), ("src0", src0), ("src1", src1))
             repeats = Repeats(BinaryRepeatParams, repeat_times, repeat_params, is_set_mask)
             hit = recorder.cache[key] = build(frame, row, operands, count, repeats)
-        instr, run, recorder.state = hit
-        recorder.append(instr)
-        recorder.pending = 0
-        if run is not None:
-            run()
+        play(hit)
 
     binary: BinaryCall = named(call, row)
     return binary
@@ -153,11 +150,7 @@ def scalar_call(row: Row) -> ScalarCall:
         if hit is None:
             repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)
             hit = recorder.cache[key] = build_scalar(frame, row, (("dst", dst), ("src", src)), scalar, count, repeats)
-        instr, run, recorder.state = hit
-        recorder.append(instr)
-        recorder.pending = 0
-        if run is not None:
-            run(scalar)
+        play(hit, scalar)
 
     with_scalar_operand: ScalarCall = named(call, row)
     return with_scalar_operand
@@ -185,11 +178,7 @@ def unary_call(row: Row) -> UnaryCall:
         if hit is None:
             repeats = Repeats(UnaryRepeatParams, repeat_times, repeat_params, is_set_mask)
             hit = recorder.cache[key] = build(frame, row, (("dst", dst), ("src", src)), count, repeats)
-        instr, run, recorder.state = hit
-        recorder.append(instr)
-        recorder.pending = 0
-        if run is not None:
-            run()
+        play(hit)
 
     unary: UnaryCall = named(call, row)
     return unary
