@@ -13,9 +13,10 @@ _UNEVEN_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """`used` of the chip's `cores` run blocks. `mean_us` and `max_us` are AIV times over them; `slowest_block` is the
-    last to finish. `waiting_share`: of the time that the used cores have, how much passes after their own last
-    block has ended (0..1)."""
+    """`used` of the chip's `cores` run blocks. `mean_us` and `max_us` are AIV times over them, without what a cold
+    start adds; `slowest_block` is the last to finish. `waiting_share`: of the time that the used cores have, how much
+    passes after their own last block has ended (0..1).
+    """
 
     used: int
     cores: int
@@ -46,7 +47,7 @@ def balance_of(timeline: Timeline, soc: Soc) -> Balance:
     times: dict[int, int] = {}
     ends: dict[int, int] = {}
     for line in timeline.cores:
-        times[line.core] = times.get(line.core, 0) + line.finish - line.begin
+        times[line.core] = times.get(line.core, 0) + line.finish - line.begin - line.late_cycles
         ends[line.core] = max(ends.get(line.core, 0), line.finish)
     if not times:
         return Balance(0, soc.cores.aiv, 0.0, 0.0, 0, 0.0)

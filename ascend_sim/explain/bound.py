@@ -29,6 +29,7 @@ _CLASSES = {
     Part.SYNC: "sync",
     Part.CORES: "sync",
     Part.END: "start",
+    Part.COLD_START: "start",
 }
 BOUNDS = ("scalar", "vector", "mte2", "mte3", "hbm", "l2", "latency", "sync")
 """What a launch may be bound by; the path's parts of class "start" (prologue, epilogue) bound nothing."""

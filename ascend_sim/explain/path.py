@@ -51,6 +51,7 @@ class Part(IntEnum):
     SYNC = 15  # flags and barriers themselves
     CORES = 16  # SyncAll
     END = 17  # epilogue
+    COLD_START = 18  # the part of the prologue that a cold launch adds
 
     @property
     def text(self) -> str:
@@ -77,6 +78,7 @@ _TEXTS = {
     Part.SYNC: "flag or barrier",
     Part.CORES: "wait for other cores",
     Part.END: "end",
+    Part.COLD_START: "cold start",
 }
 
 
@@ -176,7 +178,9 @@ class _Walk:
 
     def _scalar(self, index: int) -> Node | None:
         if index < 0:
-            self._step(Part.START, -1, self.block.line.begin, self.block.code, SCALAR)
+            cold = self.block.code - self.block.line.late_cycles
+            self._step(Part.COLD_START, -1, cold, self.block.code, SCALAR)
+            self._step(Part.START, -1, self.block.line.begin, cold, SCALAR)
             return None
         kind, after = self.kind[index], self.after[index]
         before = self.after[index - 1] if index else self.block.code

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import ascend_sim
+from ascend_sim import asc
+from ascend_sim.explain import Part
 from tests.explain.kernels import adds, launched, one_by_one, scale, uneven
 
 ELEMENTS = 1 << 20
@@ -72,3 +75,15 @@ def test_uneven_cores():
     assert uneven_cores.balance.slowest_block == 7
     assert {step.block for step in uneven_cores.path} == {7}
     assert "unbalanced" not in kinds(even)
+
+
+def test_a_cold_start_makes_no_cores_uneven():
+    with ascend_sim.device("ascend910b", values=False, launch_kind="in_situ") as device:
+        x, y = (asc.memory.DeviceArray((40 * ELEMENTS,), "float32") for _ in range(2))
+        scale[40](x, y, 2, 2048, 2, 1)
+    found = device.runs[-1].account
+    assert "unbalanced" not in kinds(found)
+    late = found.timeline.cores[found.balance.slowest_block].late_cycles
+    assert late > 0
+    assert [step.cycles for step in found.path if step.part is Part.COLD_START] == [late]
+    assert found.bound.shares["start"] > 0.5
