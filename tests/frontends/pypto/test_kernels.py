@@ -341,6 +341,29 @@ def test_residual_and_norm_in_bfloat16() -> None:
     np.testing.assert_allclose(y.astype(np.float32), right, rtol=1e-2, atol=1e-2)
 
 
+def test_what_is_kept_is_made_of_what_is_kept() -> None:
+    """The tiles of a concat's last piece compute what those of the first only load; the last dim is cut innermost."""
+    dims, block = [DYN, 3, 32], [8, 3, 32]
+
+    @pypto.frontend.jit
+    def kernel(a: pypto.Tensor(dims, BF16), b: pypto.Tensor(dims, BF16), y: pypto.Tensor(dims, BF16)):
+        pypto.set_vec_tile_shapes(4, 1, 16)
+        for i in pypto.loop((a.shape[0] + 7) // 8):
+            rows = (a.shape[0] - 8 * i).min(8)
+            x, other = (pypto.view(t, block, [8 * i, 0, 0], valid_shape=[rows, 3, 32]) for t in (a, b))
+            turned = pypto.concat([x[:, 1:], x[:, :1] * 2.0], 1)
+            lifted = turned + pypto.amin(turned, 2, keepdim=True)
+            more = pypto.minimum(-pypto.maximum(lifted, other[:, :1]) * 0.5, other)
+            pypto.assemble(more, [8 * i, 0, 0], y)
+
+    a, b = (normal(seed, 10, 3, 32).astype(BFLOAT) for seed in (1, 2))
+    y = np.zeros_like(a)
+    run(kernel, a, b, y)
+    turned = np.concatenate([a[:, 1:], a[:, :1] * BFLOAT(2)], 1)
+    lifted = turned + turned.min(2, keepdims=True)
+    assert np.array_equal(y, np.minimum(-np.maximum(lifted, b[:, :1]) * BFLOAT(0.5), b))
+
+
 def test_symbolic_indices_and_scalars() -> None:
     """`//` and `%` of an index as offsets, indices that drop dims, tails that slices find by themselves."""
 

@@ -50,6 +50,14 @@ class OnTensors:
         return pypto.squeeze(pypto.unsqueeze(x, 1), 1) if x.dim < 4 else x
 
     @staticmethod
+    def filled(x: Any, value: float) -> Any:
+        return pypto.full(list(x.shape), value, x.dtype)
+
+    @staticmethod
+    def expanded(x: Any, shape: Any) -> Any:
+        return pypto.expand_clone(x, list(shape))
+
+    @staticmethod
     def put_together(parts: Any, axis: int, shape: Any) -> Any:
         whole = pypto.tensor(shape, parts[0].dtype, "whole")
         at = [0] * len(shape)
@@ -94,6 +102,14 @@ class OnArrays:
     @staticmethod
     def deinterleave(x: Any) -> Any:
         return x[..., ::2], x[..., 1::2]
+
+    @staticmethod
+    def filled(x: Any, value: float) -> Any:
+        return np.full_like(x, value)
+
+    @staticmethod
+    def expanded(x: Any, shape: Any) -> Any:
+        return np.broadcast_to(x, (x.shape[0], *shape[1:]))
 
     @staticmethod
     def put_together(parts: Any, axis: int, shape: Any) -> Any:
@@ -174,9 +190,28 @@ def exchanged(lib: Any, x: Any, y: Any, chance: random.Random) -> Any:
     return lib.transpose(lib.neg(lib.transpose(x, 1, 2)), 1, 2)
 
 
+def turned_over(lib: Any, x: Any, y: Any, chance: random.Random) -> Any:
+    """The last two axes exchanged, and exchanged back after something that is not the same for all columns."""
+    if len(x.shape) < 3:
+        return x
+    a, b = len(x.shape) - 2, len(x.shape) - 1
+    return lib.transpose(lib.transpose(x, a, b) * lib.number(x, 0.5), a, b)
+
+
+def less_filled(lib: Any, x: Any, y: Any, chance: random.Random) -> Any:
+    return lib.sub(lib.filled(x, 1.5), x)
+
+
+def with_expanded(lib: Any, x: Any, y: Any, chance: random.Random) -> Any:
+    """A column, or what the other tensor has at one place of the middle, repeated."""
+    axis = chance.randrange(1, len(x.shape))
+    one = y[tuple(slice(0, 1) if a == axis else slice(None) for a in range(len(x.shape)))]
+    return lib.maximum(x, lib.expanded(one, x.shape))
+
+
 STEPS = (
     *(negated, rotated, turned, with_other, with_other, with_number, under_number, less_row_number, plus_smallest),
-    *(odd_before_even, in_float32, reshaped, put_together, exchanged),
+    *(odd_before_even, in_float32, reshaped, put_together, exchanged, turned_over, less_filled, with_expanded),
 )
 
 
@@ -196,34 +231,45 @@ def run_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = (rng.uniform(-2, 2, (length, *inner)).astype(np.float32).astype(dtype.asc.numpy) for _ in range(2))
 
-    def compute(lib: Any, a: Any, b: Any) -> Any:
+    early = chance.randrange(len(steps))  # after this step the tensor goes to the other output, too
+
+    def compute(lib: Any, a: Any, b: Any) -> tuple[Any, Any]:
         choices = random.Random(again)
-        for step in steps:
+        kept = a
+        for number, step in enumerate(steps):
             a = step(lib, a, b, choices)
-        return a
+            kept = a if number == early else kept
+        return kept, a
 
     dims = [pypto.DYNAMIC, *inner]
 
     @pypto.frontend.jit
-    def kernel(a: pypto.Tensor(dims, dtype), b: pypto.Tensor(dims, dtype), out: pypto.Tensor(dims, dtype)):
+    def kernel(
+        a: pypto.Tensor(dims, dtype),
+        b: pypto.Tensor(dims, dtype),
+        first: pypto.Tensor(dims, dtype),
+        second: pypto.Tensor(dims, dtype),
+    ):
         pypto.set_vec_tile_shapes(*tile)
         size = a.shape[0]
         for i in pypto.loop((size + block - 1) // block, unroll_list=unroll):
             left = (size - i * block).min(block)
             at = [i * block] + [0] * (rank - 1)
             parts = [pypto.view(t, shape, at, valid_shape=[left, *inner]) for t in (a, b)]
-            pypto.assemble(compute(OnTensors, *parts), at, out)
+            for found, out in zip(compute(OnTensors, *parts), (first, second), strict=True):
+                pypto.assemble(found, at, out)
 
-    out = np.full_like(x, 7)
+    outs = [np.full_like(x, 7) for _ in range(2)]
     with Device(timing=False) as device:
-        kernel(x, y, out)
+        kernel(x, y, *outs)
     (launch,) = device.launches
     assert not disorder(launch.program)
     with np.errstate(all="ignore"):
         expected = compute(OnArrays, x, y)
-    assert np.array_equal(out.astype(np.float32), expected.astype(np.float32), equal_nan=True), (
-        f"{shape} {name} tile {tile} unroll {unroll}: {[step.__name__ for step in steps]}"
-    )
+    for out, right in zip(outs, expected, strict=True):
+        assert np.array_equal(out.astype(np.float32), right.astype(np.float32), equal_nan=True), (
+            f"{shape} {name} tile {tile} unroll {unroll}: {[step.__name__ for step in steps]}"
+        )
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -106,8 +106,15 @@ def make_plan(component: Component, tile: Tile, env: Env, kept: KeptRule, interl
     for need in needs:
         buffers.add(need.node, need.box)
     stored = {buffers.ref(node, box, env).buffer for node, box in roots}
-    held = frozenset(n for n, need in enumerate(needs) if n not in stored and kept(need.node))
-    steps = [_step(buffers, n, env, n in held) for n, need in enumerate(needs) if not need.loaded]
+    may_stay = [n not in stored and kept(need.node) for n, need in enumerate(needs)]
+    staying = {n for n, need in enumerate(needs) if need.loaded and may_stay[n]}
+    steps = []
+    for number, need in enumerate(needs):
+        if not need.loaded:
+            steps.append(step := _step(buffers, number, env, False))
+            step.kept = may_stay[number] and staying.issuperset(_sources(step))
+            staying |= {number} if step.kept else set()
+    held = frozenset(staying)
     steps = _ordered(steps, interleaved)
     hosts = _hosted(buffers, steps, stored, held)
     for number, (host, _) in hosts.items():
