@@ -160,6 +160,32 @@ def diff(
     show_diff(before, after, json)
 
 
+@app.command(short_help="The legal tilings of a call, timed and ranked.")
+def tune(
+    op: Op,
+    inputs: Inputs = None,
+    attrs: Attrs = None,
+    soc: OpSocName = None,
+    sets: Sets = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Try about so many tilings.")] = 300,
+    top: Annotated[int, typer.Option("--top", metavar="N", help="Show so many of the fastest.")] = 10,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", help="Processes; without it as many as processors.", show_default=False),
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Simulate every launch in full, no matter how long.")] = False,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write all tilings as CSV.", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """Time the legal tilings of a call and rank them against the operator's own choice.
+
+    Every launch is timed without values. A difference smaller than the model's error is called a tie.
+    """
+    from ascend_sim.cli.tune import TuneRequest, show_tuning  # noqa: PLC0415
+
+    show_tuning(TuneRequest(op, inputs, attrs, soc, sets, limit, top, workers, exact, csv, json))
+
+
 @app.command(short_help="Operators: inputs, dtypes, attributes.")
 def ops(
     op: Annotated[str | None, typer.Argument(metavar="[OP]", help="One operator in full.", show_default=False)] = None,

@@ -60,14 +60,17 @@ def run_operator(
     check: bool = True,
     reference: str = "",
     caller: str = "",
+    tiling: Tiling | None = None,
 ) -> OperatorRun:
     """Run one call on `device`; outputs in place are the caller's own arrays, changed when this returns.
 
     `inputs` maps names or aliases to arrays, or to `(shape, dtype)` pairs on a device without values. With `check` the
     golden is computed, from the inputs as they were; so are the outputs of the operator's `reference`, if one is named.
+    `tiling` takes the place of the one that the host code chooses.
     """
     bound = operator.bind_inputs(inputs)
     run = planned_run(operator, bound, attrs, device.soc, cann=cann)
+    run.tiling = tiling or run.tiling
     require_runnable(operator, run.tiling)
     run.caller = caller
     if device.values:

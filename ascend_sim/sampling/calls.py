@@ -13,7 +13,7 @@ from ascend_sim.host.device import Device, L2State, Launch
 from ascend_sim.host.execute import OperatorRun, launch, output_infos, planned_run
 from ascend_sim.host.memory import DeviceMemory
 from ascend_sim.host.operator import Operator
-from ascend_sim.host.planning import require_runnable
+from ascend_sim.host.planning import require_runnable, tiling_context
 from ascend_sim.host.tiling import Tiling
 from ascend_sim.machine.l2 import LINE_BYTES
 from ascend_sim.sampling.estimate import Estimate, estimate
@@ -32,6 +32,7 @@ class TimedCall:
         self.operator = operator
         self.chip = chip
         self.l2 = l2
+        self.context = tiling_context(operator, inputs, attrs, chip)
         self.planned = planned_run(operator, inputs, attrs, chip)
         require_runnable(operator, self.planned.tiling)
         self._device = Device(chip, values=False, l2=l2, echo=False)

@@ -1,0 +1,117 @@
+"""A tuning as a table on the terminal, as CSV and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from ascend_sim.host.tensors import infos_text
+from ascend_sim.report.style import Style, percent, us
+from ascend_sim.tune.reasons import reason
+from ascend_sim.tune.search import Tuning
+from ascend_sim.tune.trial import Trial
+
+SHOWN = 10
+
+
+def tuning_text(tuning: Tuning, style: Style, shown: int = SHOWN) -> str:
+    """The fastest tilings, the operator's own, and why the fastest is faster."""
+    trials = list(tuning.trials[:shown])
+    if not any(trial is tuning.own for trial in trials):
+        trials.append(tuning.own)
+    rows = [_header(tuning), *(_row(tuning, trial) for trial in trials)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [style.rule(f"{tuning.operator} on {tuning.chip.variant}: {len(tuning.trials)} tilings")]
+    lines.append(f"Call   {infos_text(tuning.infos)}")
+    lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    lines += _notes(tuning)
+    return "\n".join(lines)
+
+
+def _header(tuning: Tuning) -> list[str]:
+    return ["rank", "us", "vs own", "verdict", "blocks", *tuning.own.choices, "UB", "balance", "limit"]
+
+
+def _row(tuning: Tuning, trial: Trial) -> list[str]:
+    difference = trial.duration_us / tuning.own.duration_us - 1
+    rank = tuning.trials.index(trial) + 1
+    return [
+        str(rank),
+        us(trial.duration_us) + ("" if not trial.error else f" ±{100 * trial.error:.1f} %"),
+        f"{100 * difference:+.1f} %",
+        tuning.verdict(trial),
+        str(trial.tiling.block_dim),
+        *(str(trial.choices.get(name, "")) for name in tuning.own.choices),
+        percent(trial.tiling.ub_used_bytes / trial.tiling.ub_bytes),
+        percent(trial.balance),
+        f"{trial.bound} {percent(trial.ratios[trial.bound])}",
+    ]
+
+
+def _notes(tuning: Tuning) -> Iterator[str]:
+    best = tuning.trials[0]
+    yield f"Error  {tuning.expected}; a smaller difference is a tie"
+    if best is tuning.own:
+        yield "Best   the operator's own choice"
+        return
+    verdict = tuning.verdict(best)
+    gain = 1 - best.duration_us / tuning.own.duration_us
+    yield f"Best   {percent(gain)} faster than the operator's own choice{': a tie' if verdict == 'tie' else ''}"
+    yield f"Why    {reason(tuning.own, best)}"
+    for note in best.tiling.notes:
+        yield f"Note   {note}"
+    yield f"Time   {tuning.seconds:.0f} s on {tuning.workers} process{'es' if tuning.workers > 1 else ''}"
+
+
+def tuning_csv(tuning: Tuning) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    choices = list(tuning.own.choices)
+    writer.writerow(
+        ["rank", "duration_us", "sampling_error", "vs_own", "verdict", "block_dim", "key"]
+        + [name.replace(" ", "_") for name in choices]
+        + ["ub_bytes", "balance", "bound"]
+        + [f"{pipe}_ratio" for pipe in tuning.own.ratios]
+        + ["reason"]
+    )
+    for rank, trial in enumerate(tuning.trials, 1):
+        writer.writerow(
+            [rank, round(trial.duration_us, 4), round(trial.error, 5)]
+            + [round(trial.duration_us / tuning.own.duration_us - 1, 5), tuning.verdict(trial)]
+            + [trial.tiling.block_dim, trial.tiling.key]
+            + [trial.choices.get(name, "") for name in choices]
+            + [trial.tiling.ub_used_bytes, round(trial.balance, 4), trial.bound]
+            + [round(ratio, 4) for ratio in trial.ratios.values()]
+            + ["" if trial is tuning.own else reason(tuning.own, trial)]
+        )
+    return out.getvalue()
+
+
+def tuning_json(tuning: Tuning) -> dict[str, Any]:
+    """A dict ready for `json.dumps`: `tilings` ranked, fastest first, and the operator's `own` rank."""
+    tilings = [
+        {
+            "rank": rank,
+            "vs_own": round(trial.duration_us / tuning.own.duration_us - 1, 5),
+            "verdict": tuning.verdict(trial),
+            "reason": "" if trial is tuning.own else reason(tuning.own, trial),
+            **trial.to_json(),
+        }
+        for rank, trial in enumerate(tuning.trials, 1)
+    ]
+    own = next(rank for rank, trial in enumerate(tuning.trials, 1) if trial is tuning.own)
+    return {
+        "op": tuning.operator,
+        "soc": tuning.chip.name,
+        "variant": tuning.chip.variant,
+        "call": infos_text(tuning.infos),
+        "expected_error": tuning.expected.to_json(),
+        "own_rank": own,
+        "own": tilings[own - 1],
+        "best": tilings[0],
+        "tilings": tilings,
+        "seconds": round(tuning.seconds, 2),
+        "workers": tuning.workers,
+    }

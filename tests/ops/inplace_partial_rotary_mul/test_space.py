@@ -1,0 +1,123 @@
+"""The tilings that the A2/A3 kernels take: legal, covering every row and head once, and right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ascend_sim.host.device import Device
+from ascend_sim.host.execute import run_operator
+from ascend_sim.host.planning import tiling_context
+from ascend_sim.host.registry import operator_named
+from ascend_sim.host.space import uncovered
+from ascend_sim.host.tensors import TensorInfo
+from ascend_sim.soc import load
+
+OP = operator_named("inplace_partial_rotary_mul")
+CHIP = load("Ascend910B3")
+SPACE = OP.space_on(CHIP.name)
+HALF, SINGLE = "float16", "float32"
+
+
+def call(rows: int, heads: int, length: int, dtype: str = HALF, cos: str = HALF, one_row: bool = False):
+    x = (rows, 1, heads, length + 16) if one_row else (1, rows, heads, length + 16)
+    shape = (rows, 1, 1, length) if one_row else (1, rows, 1, length)
+    inputs = {"x": TensorInfo(x, dtype), "cos": TensorInfo(shape, cos), "sin": TensorInfo(shape, cos)}
+    return inputs, {"partial_slice": (8, 8 + length)}
+
+
+@st.composite
+def calls(draw: st.DrawFn):
+    dtype, cos = draw(st.sampled_from([(HALF, HALF), (HALF, SINGLE), (SINGLE, SINGLE)]))
+    one_row = draw(st.booleans())
+    return call(draw(st.integers(1, 90)), draw(st.integers(1, 40)), 2 * draw(st.integers(1, 150)), dtype, cos, one_row)
+
+
+@settings(max_examples=12, deadline=None)
+@given(calls(), st.integers(1, 6))
+def test_every_row_and_head_once(given_call, cores: int):
+    context = replace(tiling_context(OP, *given_call, CHIP), cores=cores)
+    axes = SPACE.axes(context)
+    own, *others = SPACE.candidates(context, 12)
+    assert own == OP.support_on(CHIP.name).tiling(context)
+    for tiling in others:
+        assert SPACE.faults(tiling, context) == []
+        assert tiling.block_dim <= cores
+        assert tiling.ub_used_bytes <= context.ub_bytes
+        done = Counter()
+        for piece in SPACE.coverage(tiling, context):
+            rows, heads = piece.axes
+            done.update((r, h) for some in rows.each() for more in heads.each() for r in some for h in more)
+        assert done == Counter((r, h) for r in range(axes["rows"]) for h in range(axes["heads"]))
+        again = SPACE.rebuild(context, tiling.data)
+        assert (again.words, again.block_dim, again.buffers) == (tiling.words, tiling.block_dim, tiling.buffers)
+        assert SPACE.rebuild(context, SPACE.fields(tiling.words, context)).words == tiling.words
+
+
+@pytest.mark.parametrize(
+    ("given_call", "kernels"),
+    [
+        (call(13, 3, 48), {"split S", "split BSN", "fast"}),
+        (call(7, 5, 70, SINGLE, SINGLE), {"split S", "split BSN"}),
+        (call(6, 4, 70, HALF, SINGLE), {"split S", "split BSN"}),
+    ],
+)
+def test_right_with_every_tiling(given_call, kernels: set[str]):
+    inputs, attrs = given_call
+    context = replace(tiling_context(OP, inputs, attrs, CHIP), cores=4)
+    random = np.random.default_rng(1)
+    values = {name: random.standard_normal(info.shape).astype(info.dtype) for name, info in inputs.items()}
+    tried = set()
+    for tiling in SPACE.candidates(context, 30):
+        arrays = {name: value.copy() for name, value in values.items()}
+        run = run_operator(OP, arrays, attrs, Device(CHIP, timing=False, echo=False), tiling=tiling)
+        assert run.outputs["x"].tobytes() == run.golden["x"].tobytes(), tiling.data
+        tried.add(SPACE.choices(tiling)["kernel"])
+    assert tried == kernels
+
+
+def test_the_example_of_the_issue():
+    inputs = {
+        "x": TensorInfo((8, 4096, 32, 128), HALF),
+        "cos": TensorInfo((8, 4096, 1, 128), HALF),
+        "sin": TensorInfo((8, 4096, 1, 128), HALF),
+    }
+    context = tiling_context(OP, inputs, {"partial_slice": (0, 128)}, CHIP)
+    found = list(SPACE.candidates(context, 300))
+    choices = [tuple(SPACE.choices(tiling).items()) for tiling in found]
+    assert len(found) >= 200
+    assert max(Counter(choices).values()) <= 40
+    for name in ("kernel", "rows per loop", "heads per loop", "buffers"):
+        assert len({dict(choice)[name] for choice in choices}) > 1
+    assert len({tiling.block_dim for tiling in found}) > 1
+
+
+def broken(**fields: int) -> list[str]:
+    inputs, attrs = call(13, 3, 48)
+    context = replace(tiling_context(OP, inputs, attrs, CHIP), cores=4)
+    own = OP.support_on(CHIP.name).tiling(context)
+    return SPACE.faults(SPACE.rebuild(context, {**own.data, **fields}), context)
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"numHeads": 2}, "numHeads is 2, for this call it has to be 3"),
+        ({"coreCalcTail": 2, "ubCalcTailNum": 2}, "9 of 13 rows x 3 heads are worked on by no block"),
+        ({"coreCalcNum": 5, "ubCalcNum": 5}, "block 3 works on rows 11 to 13, there are 13"),
+        ({"ubCalcTailNum": 9}, "tail cores take 9 rows in a step, the buffers hold ubCalcNum = 4"),
+        ({"tailCoreNum": 9}, "frontCoreNum 1 and tailCoreNum 9 do not add up to the block dim, 4"),
+    ],
+)
+def test_faults(fields: dict[str, int], text: str):
+    assert text in broken(**fields)
+
+
+def test_a_sound_tiling_has_none():
+    assert broken() == []
+    assert uncovered([], {"rows": 2, "heads": 3}) == ["6 of 2 rows x 3 heads are worked on by no block"]
