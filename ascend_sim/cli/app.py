@@ -186,6 +186,42 @@ def tune(
     show_tuning(TuneRequest(op, inputs, attrs, soc, sets, limit, top, workers, exact, csv, json))
 
 
+@app.command(short_help="One operator over many shapes, chips and dtypes.")
+def sweep(
+    op: Op,
+    over: Annotated[
+        list[str],
+        typer.Option(
+            "--over",
+            metavar="NAME=VALUES",
+            help="An axis: x.S=128..32768:x2, x.1=64,128, soc=ascend910b,ascend950, dtype=float16,bfloat16, ATTR=...",
+            show_default=False,
+        ),
+    ],
+    inputs: Inputs = None,
+    attrs: Attrs = None,
+    soc: OpSocName = None,
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", help="Results file; without it one named after the sweep.", show_default=False),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", help="Processes; without it as many as processors.", show_default=False),
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Simulate every launch in full, no matter how long.")] = False,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write all points as CSV.", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """Time an operator at every combination of the axes, the last one changing fastest.
+
+    Finished points are kept in the results file: a sweep that was interrupted goes on where it stopped.
+    """
+    from ascend_sim.cli.sweep import SweepRequest, show_sweep  # noqa: PLC0415
+
+    show_sweep(SweepRequest(op, over, inputs, attrs, soc, results, workers, exact, csv, json))
+
+
 @app.command(short_help="Operators: inputs, dtypes, attributes.")
 def ops(
     op: Annotated[str | None, typer.Argument(metavar="[OP]", help="One operator in full.", show_default=False)] = None,

@@ -46,7 +46,7 @@ class TimedCall:
         """Time it under `tiling`, or its own; `exact`, `rough` as for `estimate`."""
         chosen = replace(self.planned, tiling=tiling or self.own, launches=[])
         lines, capacity = self._lines, self.chip.l2.bytes // LINE_BYTES
-        fits = lines <= capacity
+        fits = self.fits_l2
         if abs(lines / capacity - 1) <= NEAR_CAPACITY or (self.l2 == "cold" and not fits):
             exact = True
 
@@ -68,6 +68,11 @@ class TimedCall:
         launch(run, tensors, device)
         (found,) = run.launches
         return found
+
+    @property
+    def fits_l2(self) -> bool:
+        """Whether all tensors together fit into L2."""
+        return self._lines <= self.chip.l2.bytes // LINE_BYTES
 
     @cached_property
     def _lines(self) -> int:
