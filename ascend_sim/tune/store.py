@@ -37,9 +37,9 @@ class Store:
         self._connection.execute("INSERT OR IGNORE INTO sweep (id, identity) VALUES (1, ?)", (wanted,))
 
     def _check(self, wanted: str) -> None:
-        """Look without touching."""
+        """Look without changing anything; SQLite may put in what a killed process had committed."""
         try:
-            connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True, timeout=30)
+            connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=rw", uri=True, timeout=30)
             try:
                 names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
                 found = connection.execute("SELECT identity FROM sweep").fetchone() if names == _TABLES else None
