@@ -186,6 +186,28 @@ def tune(
     show_tuning(TuneRequest(op, inputs, attrs, soc, sets, limit, top, workers, exact, csv, json))
 
 
+@app.command("check-tiling", short_help="Check a tiling of your own: legal, balanced, how long.")
+def check_tiling(
+    op: Op,
+    tiling: Annotated[
+        Path, typer.Option("--tiling", help="JSON of `tiling` or `tune`, or raw int64 words.", show_default=False)
+    ],
+    inputs: Inputs = None,
+    attrs: Attrs = None,
+    soc: OpSocName = None,
+    sets: Sets = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Simulate the launches in full, no matter how long.")] = False,
+    json: Json = False,
+) -> None:
+    """Tell whether a tiling fits UB, covers every element once and balances the cores, and how long it takes.
+
+    Exit code 0: legal, 3: not, 2: bad input.
+    """
+    from ascend_sim.cli.check_tiling import CheckRequest, show_check  # noqa: PLC0415
+
+    raise typer.Exit(show_check(CheckRequest(op, tiling, inputs, attrs, soc, sets, exact, json)))
+
+
 @app.command(short_help="One operator over many shapes, chips and dtypes.")
 def sweep(
     op: Op,
