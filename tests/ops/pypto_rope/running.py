@@ -206,8 +206,8 @@ def drawn(case: Case, name: str, shape: tuple[int, ...], dtype: str, rng: np.ran
     params = case["params"]
     is_table = name.startswith(("cos", "sin"))
     bounds = params.get("cos_sin_range" if is_table else "value_range")
-    if name == "x" and isinstance(params.get("x"), int | float):
-        values = np.full(shape, params["x"], np.float32)
+    if isinstance(params.get(name), int | float):  # a constant
+        values = np.full(shape, params[name], np.float32)
     elif bounds is not None:
         values = _in_range(shape, [float(end) for end in bounds], rng)
     elif is_table and case["kind"] != "vision":
