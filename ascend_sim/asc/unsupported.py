@@ -16,6 +16,7 @@ _AUTO = "automatic queues and synchronisation are not simulated yet; use TQue or
 _INSTRUCTION = "this instruction is not simulated yet"
 _BOARD = "it reads the state of a real core"
 _CPP = "C++ source cannot be simulated"
+_MODULE = "what pyasc has in this module stands in asc itself here"
 
 _REASONS: dict[str, tuple[str, ...]] = {
     _CUBE: (
@@ -106,6 +107,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "get_icache_preload_status",
     ),
     _CPP: ("inline",),
+    _MODULE: ("basic", "core", "fwk"),
 }
 
 REASONS = {name: reason for reason, names in _REASONS.items() for name in names}

@@ -129,7 +129,3 @@ def _taken(items: Sequence[Loop | Node], amounts: Mapping[int, int]) -> int:
         _taken(item.items, amounts) * item.trips if isinstance(item, Loop) else amounts.get(id(item), 0)
         for item in items
     )
-
-
-def lanes_text(dtype: DataType) -> str:
-    return f"{REGISTER_BYTES // dtype.itemsize} lanes of {dtype.name}"
