@@ -175,6 +175,9 @@ def tune(
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Simulate every launch in full, no matter how long.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write all tilings as CSV.", show_default=False)] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page with charts (needs plotly).", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Time the legal tilings of a call and rank them against the operator's own choice.
@@ -183,7 +186,7 @@ def tune(
     """
     from ascend_sim.cli.tune import TuneRequest, show_tuning  # noqa: PLC0415
 
-    show_tuning(TuneRequest(op, inputs, attrs, soc, sets, limit, top, workers, exact, csv, json))
+    show_tuning(TuneRequest(op, inputs, attrs, soc, sets, limit, top, workers, exact, csv, html, json))
 
 
 @app.command("check-tiling", short_help="Check a tiling of your own: legal, balanced, how long.")

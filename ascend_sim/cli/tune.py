@@ -13,7 +13,9 @@ from ascend_sim.cli.calls import read_call, read_chip
 from ascend_sim.cli.counting import counting
 from ascend_sim.host.registry import operator_named
 from ascend_sim.report.files import atomic, check_writable
+from ascend_sim.report.html.plotly import require_plotly
 from ascend_sim.report.style import style_for
+from ascend_sim.tune.page import write_page
 from ascend_sim.tune.search import tune
 from ascend_sim.tune.text import tuning_csv, tuning_json, tuning_text
 
@@ -32,6 +34,7 @@ class TuneRequest:
     workers: int | None
     exact: bool
     csv: Path | None
+    html: Path | None
     json: bool
 
 
@@ -39,6 +42,9 @@ def show_tuning(request: TuneRequest) -> None:
     """Time the tilings, write the file that was asked for, print."""
     if request.csv is not None:
         check_writable(request.csv, "table")
+    if request.html is not None:
+        check_writable(request.html, "HTML report")
+        require_plotly()
     operator = operator_named(request.op)
     chip = read_chip(request.soc or operator.default_soc, request.sets)
     inputs, attrs = read_call(operator, request.inputs, request.attrs)
@@ -56,6 +62,8 @@ def show_tuning(request: TuneRequest) -> None:
     if request.csv is not None:
         with atomic(request.csv, "table") as temporary:
             temporary.write_text(tuning_csv(found), encoding="utf-8")
+    if request.html is not None:
+        write_page(found, request.html)
     if request.json:
         typer.echo(json_format.dumps(tuning_json(found), indent=2))
     else:

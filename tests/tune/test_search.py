@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import ascend_sim
@@ -10,6 +12,7 @@ from ascend_sim.errors import InputError, UnsupportedError
 from ascend_sim.host.registry import operator_named
 from ascend_sim.report.style import PLAIN
 from ascend_sim.soc import load
+from ascend_sim.tune.page import write_page
 from ascend_sim.tune.search import Tuning, tune
 from ascend_sim.tune.text import tuning_csv, tuning_json, tuning_text
 
@@ -56,6 +59,14 @@ def test_table_csv_and_json(found: Tuning):
     for entry in data["tilings"]:
         for parts in entry["account_us"].values():
             assert sum(parts.values()) == pytest.approx(entry["duration_us"], rel=0.6)
+
+
+def test_page(found: Tuning, tmp_path: Path):
+    write_page(found, tmp_path / "tuning.html")
+    text = (tmp_path / "tuning.html").read_text(encoding="utf-8")
+    assert text.count("<tr>") == len(found.trials) + 1
+    assert text.count('class="plotly-graph-div"') == 3
+    assert "<script src=" not in text  # offline
 
 
 def test_refusals():
