@@ -34,7 +34,7 @@ ASCEND950 = Support(
         "layout 4, TND: query (T, Nq, D), key (T, Nk, D), cos and sin (T, 1, L)",
         "D at most 1024, L at most D: the first L elements rotate",
     ),
-    kernel=None,
+    kernel="kernel_arch35",
     golden="golden_arch35",
 )
 

@@ -177,7 +177,7 @@ def _heads(call: RopeCall, heads: int, rows: int) -> Loop:
 
 
 def _heads_before_positions(context: TilingContext, call: RopeCall) -> Tiling:
-    """UB is filled along S, then N, then B; its rows are counted as if all of D rotated."""
+    """UB is filled along S, then N, then B; rows are counted as if all of D rotated, which the buffers do not hold."""
     grid = split_by_cores(call.b, call.s, context.cores)
     row = row_bytes(call.dim, call.itemsize, call.parts)
     rows = context.ub_bytes // (QUEUES * row) if row else context.ub_bytes
@@ -200,5 +200,6 @@ def _heads_before_positions(context: TilingContext, call: RopeCall) -> Tiling:
 
     core_shares = shares(Axis("B", call.b, grid.factor_b), Axis("S", call.s, grid.factor_s), call.heads, loops)
     cos_rows = factor_s if template == "BA" else factor_s * factor_b
-    buffers = _buffers(row, factor_b * factor_s * factor_n, cos_rows)
+    held = row_bytes(call.real_dim, call.itemsize, call.parts)
+    buffers = _buffers(held, factor_b * factor_s * factor_n, cos_rows)
     return _answer(context, call, template, grid.cores, fields, core_shares, buffers)

@@ -21,7 +21,7 @@ ASCEND950 = Support(
         "layout 4, TND: gradients (T, Nq, D) and (T, Nk, D), cos and sin (T, 1, D)",
         "query and key, both or none, have the shapes of their gradients; D even and at most 1024",
     ),
-    kernel=None,
+    kernel="kernel_arch35",
 )
 
 

@@ -9,30 +9,40 @@ from .templates_arch35 import MODE_PARTS
 from .tiles_arch35 import Buffers, Line
 
 
+class Heads:
+    """A tensor in GM with `count` heads at each position, `step` of them in a tile; `y` takes the results."""
+
+    def __init__(self, x: asc.GlobalAddress, y: asc.GlobalAddress, count: int, step: int) -> None:
+        self.x, self.y = asc.GlobalTensor(), asc.GlobalTensor()
+        self.x.set_global_buffer(x)
+        self.y.set_global_buffer(y)
+        self.count, self.step = count, step
+
+
 class Memory:
-    """The tensors in GM and their lines. `y` is the result, laid out as x; without it x is changed in place."""
+    """The tensors in GM and the sizes of their lines: input, result, cos row. All `heads` have the same cos rows."""
 
     def __init__(
         self,
         pipe: asc.TPipe,
-        x: asc.GlobalAddress,
+        heads: tuple[Heads, ...],
         cos: asc.GlobalAddress,
         sin: asc.GlobalAddress,
-        y: asc.GlobalAddress | None,
         lines: tuple[Line, Line],
         row: Line,
     ) -> None:
         self.pipe = pipe
+        self.heads = heads
         self.line, self.result = lines
         self.row = row
-        self.x, self.cos, self.sin = asc.GlobalTensor(), asc.GlobalTensor(), asc.GlobalTensor()
-        self.x.set_global_buffer(x)
+        self.cos, self.sin = asc.GlobalTensor(), asc.GlobalTensor()
         self.cos.set_global_buffer(cos)
         self.sin.set_global_buffer(sin)
-        self.y = self.x
-        if y is not None:
-            self.y = asc.GlobalTensor()
-            self.y.set_global_buffer(y)
+
+    @property
+    def step(self) -> int:
+        """Heads of the largest tile."""
+        return max(heads.step for heads in self.heads)
 
     def buffers(self, lines: int, rows: int, depth: int, cos_buffers: int = 2) -> Buffers:
         """Room for a tile of `lines` lines with `rows` cos rows."""
@@ -45,7 +55,9 @@ def slice_in_place(
     """sliceLength elements of every line of x, from sliceStart on, changed in place."""
     line = Line(x.dtype, tiling.sliceLength, tiling.d)
     row = Line(cos.dtype, tiling.sliceLength, tiling.sliceLength)
-    return Memory(asc.TPipe(), x + tiling.sliceStart, cos, sin, None, (line, line), row)
+    start = x + tiling.sliceStart
+    heads = Heads(start, start, tiling.n, tiling.ubFactorN)
+    return Memory(asc.TPipe(), (heads,), cos, sin, (line, line), row)
 
 
 def whole_lines(
@@ -69,4 +81,5 @@ def whole_lines(
     line = woven = Line(x.dtype, dim, dim, parts)
     if tiling.rotaryMode == INTERLEAVE_HALF:
         woven = Line(x.dtype, dim, dim, pitch_bytes=line.pitch_bytes if in_batches else 0)
-    return Memory(pipe, x, cos, sin, y, (line, woven) if back else (woven, line), row)
+    heads = Heads(x, y, tiling.n, tiling.ubFactorN)
+    return Memory(pipe, (heads,), cos, sin, (line, woven) if back else (woven, line), row)

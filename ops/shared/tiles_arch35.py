@@ -5,7 +5,7 @@ elements apart, of which only `length` are moved: what lies outside the slice is
 parts of a line (1, 2 or 4, as the mode asks) fill whole blocks of 32 B each.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ascend_sim import asc
 
@@ -13,11 +13,21 @@ BLOCK_BYTES = 32
 VECIN, VECOUT = asc.TPosition.VECIN, asc.TPosition.VECOUT
 
 
+class Move(NamedTuple):
+    """A copy: where it starts in GM and in UB (elements), its blocks, gaps in GM (bytes) and in UB (blocks of 32 B)."""
+
+    gm: int
+    ub: int
+    blocks: int
+    block_bytes: int
+    gm_gap_bytes: int
+    ub_gap: int
+
+
 class Line:
     """Sizes of a line of `length` elements: in elements, or in bytes where the name says so.
 
-    A line in several `parts` is whole (`full` is `length`). `pitch_bytes`: lines lie farther apart in UB than they need
-    to, because others of the kernel do.
+    `pitch_bytes`: lines lie farther apart in UB than they need to, because others of the kernel do.
     """
 
     def __init__(self, dtype: asc.DataType, length: int, full: int, parts: int = 1, pitch_bytes: int = 0) -> None:
@@ -26,12 +36,25 @@ class Line:
         self.length = length
         self.full = full
         self.parts = parts
-        self.part_bytes = length * self.itemsize // parts
-        self.gap_bytes = (full - length) * self.itemsize
-        natural = -(-self.part_bytes // BLOCK_BYTES) * BLOCK_BYTES * parts
+        self.part = length // parts
+        self.part_bytes = self.part * self.itemsize
+        self.part_blocks = -(-self.part_bytes // BLOCK_BYTES)
+        natural = parts * self.part_blocks * BLOCK_BYTES
         self.pitch_bytes = max(pitch_bytes, natural)
         self.gap_blocks = (self.pitch_bytes - natural) // BLOCK_BYTES
         self.pitch = self.pitch_bytes // self.itemsize
+
+    def moves(self, lines: int) -> list[Move]:
+        """The copies of `lines` lines: a block per part; where the lines leave a rest in GM, a copy per part."""
+        if self.length == self.full:
+            return [Move(0, 0, lines * self.parts, self.part_bytes, 0, self.gap_blocks)]
+        gm_gap_bytes = (self.full - self.part) * self.itemsize
+        ub_gap = self.pitch_bytes // BLOCK_BYTES - self.part_blocks
+        part_pitch = self.part_blocks * BLOCK_BYTES // self.itemsize
+        return [
+            Move(part * self.part, part * part_pitch, lines, self.part_bytes, gm_gap_bytes, ub_gap)
+            for part in range(self.parts)
+        ]
 
 
 class Buffers:
@@ -77,23 +100,26 @@ class Loops:
         )  # fmt: skip
 
 
-Params = tuple[asc.DataCopyExtParams, asc.DataCopyPadExtParams]
+@asc.jit
+def lines_in(tile: asc.LocalTensor, gm: asc.GlobalTensor, lines: int, line: Line) -> None:
+    """`lines` lines from GM; the padding in UB keeps what was there."""
+    padding = asc.DataCopyPadExtParams(line.dtype, False, 0, 0, 0)
+    for move in line.moves(lines):
+        params = asc.DataCopyExtParams(move.blocks, move.block_bytes, move.gm_gap_bytes, move.ub_gap)
+        asc.data_copy_pad(tile[move.ub], gm[move.gm], params, padding)
 
 
-def lines_in(lines: int, line: Line) -> Params:
-    """`lines` lines from GM; the padding of a line in UB keeps what was there."""
-    params = asc.DataCopyExtParams(lines * line.parts, line.part_bytes, line.gap_bytes, line.gap_blocks)
-    return params, asc.DataCopyPadExtParams(line.dtype, False, 0, 0, 0)
-
-
-def lines_out(lines: int, line: Line) -> asc.DataCopyExtParams:
-    return asc.DataCopyExtParams(lines * line.parts, line.part_bytes, line.gap_blocks, line.gap_bytes)
+@asc.jit
+def lines_out(gm: asc.GlobalTensor, tile: asc.LocalTensor, lines: int, line: Line) -> None:
+    for move in line.moves(lines):
+        params = asc.DataCopyExtParams(move.blocks, move.block_bytes, move.ub_gap, move.gm_gap_bytes)
+        asc.data_copy_pad(gm[move.gm], tile[move.ub], params)
 
 
 @asc.jit
 def copy_in(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Line) -> None:
     tile = queue.alloc_tensor(line.dtype)
-    asc.data_copy_pad(tile, gm, *lines_in(lines, line))
+    lines_in(tile, gm, lines, line)
     queue.enque(tile)
 
 
@@ -103,18 +129,18 @@ def copy_in_both(
 ) -> None:
     """cos and sin: both buffers are taken first, and both handed on last."""
     one, other = first.alloc_tensor(row.dtype), second.alloc_tensor(row.dtype)
-    asc.data_copy_pad(one, first_gm, *lines_in(rows, row))
-    asc.data_copy_pad(other, second_gm, *lines_in(rows, row))
+    lines_in(one, first_gm, rows, row)
+    lines_in(other, second_gm, rows, row)
     first.enque(one)
     second.enque(other)
 
 
 @asc.jit
 def copy_in_looped(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Line, loops: Loops) -> None:
-    """[outer][inner][lines] lines with one instruction."""
+    """[outer][inner][lines] lines, every copy repeated by loop mode."""
     tile = queue.alloc_tensor(line.dtype)
     asc.set_loop_mode_para(loops.to_ub(line.itemsize), asc.DataCopyMVType.OUT_TO_UB)
-    asc.data_copy_pad(tile, gm, *lines_in(lines, line))
+    lines_in(tile, gm, lines, line)
     asc.reset_loop_mode_para(asc.DataCopyMVType.OUT_TO_UB)
     queue.enque(tile)
 
@@ -137,7 +163,7 @@ def copy_in_both_looped(
 @asc.jit
 def copy_out(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Line) -> None:
     tile = queue.deque(line.dtype)
-    asc.data_copy_pad(gm, tile, lines_out(lines, line))
+    lines_out(gm, tile, lines, line)
     queue.free_tensor(tile)
 
 
@@ -145,7 +171,7 @@ def copy_out(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Line) -> N
 def copy_out_looped(queue: asc.TQue, gm: asc.GlobalTensor, lines: int, line: Line, loops: Loops) -> None:
     tile = queue.deque(line.dtype)
     asc.set_loop_mode_para(loops.to_gm(line.itemsize), asc.DataCopyMVType.UB_TO_OUT)
-    asc.data_copy_pad(gm, tile, lines_out(lines, line))
+    lines_out(gm, tile, lines, line)
     asc.reset_loop_mode_para(asc.DataCopyMVType.UB_TO_OUT)
     queue.free_tensor(tile)
 

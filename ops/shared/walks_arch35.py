@@ -10,7 +10,7 @@ from typing import Any
 
 from ascend_sim import asc
 
-from .memory_arch35 import Memory
+from .memory_arch35 import Heads, Memory
 from .tiles_arch35 import (
     Buffers,
     Loops,
@@ -49,6 +49,7 @@ def walk_own_rows(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> N
     """Template A: all lines are one axis, each with a cos row of its own."""
     first = core_index() * tiling.blockFactorB
     count = smaller(tiling.blockFactorB, tiling.b - first)
+    (heads,) = gm.heads
     line, row, step = gm.line, gm.row, tiling.ubFactorB
     ub = gm.buffers(step, step, vf.depth)
     x_steps = (step * line.pitch, step * line.pitch, line.pitch)
@@ -58,9 +59,9 @@ def walk_own_rows(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> N
         copy_in_both(ub.cos, gm.cos[rows], ub.sin, gm.sin[rows], lines, row)
         cos, sin = ub.cos.deque(row.dtype), ub.sin.deque(row.dtype)
         tile = (first + at) * line.full
-        copy_in(ub.x, gm.x[tile], lines, line)
+        copy_in(ub.x, heads.x[tile], lines, line)
         turn_batches(ub, vf.batches, cos, sin, (1, 1, lines), x_steps, (step * row.pitch, row.pitch))
-        copy_out(ub.y, gm.y[tile], lines, gm.result)
+        copy_out(ub.y, heads.y[tile], lines, gm.result)
         ub.cos.free_tensor(cos)
         ub.sin.free_tensor(sin)
 
@@ -70,6 +71,7 @@ def walk_one_row(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> No
     """Template B: one cos row for all lines. It is loaded once, into single buffers."""
     first = core_index() * tiling.blockFactorB
     count = smaller(tiling.blockFactorB, tiling.b - first)
+    (heads,) = gm.heads
     line, row, step = gm.line, gm.row, tiling.ubFactorB
     ub = gm.buffers(step, 1, vf.depth, cos_buffers=1)
     copy_in_both(ub.cos, gm.cos, ub.sin, gm.sin, 1, row)
@@ -77,9 +79,9 @@ def walk_one_row(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> No
     for at in asc.tiles(range(0, count, step)):
         lines = smaller(step, count - at)
         tile = (first + at) * line.full
-        copy_in(ub.x, gm.x[tile], lines, line)
+        copy_in(ub.x, heads.x[tile], lines, line)
         turn_lines(ub, vf.lines, cos, sin, 1, lines)
-        copy_out(ub.y, gm.y[tile], lines, gm.result)
+        copy_out(ub.y, heads.y[tile], lines, gm.result)
     ub.cos.free_tensor(cos)
     ub.sin.free_tensor(sin)
 
@@ -90,9 +92,10 @@ def walk_positions_and_heads(gm: Memory, tiling: SimpleNamespace, vf: VectorFunc
     core = core_index()
     at_bs, at_n = core // tiling.blockNumN, core % tiling.blockNumN
     positions = tiling.blockTailBS if at_bs == tiling.blockNumBS - 1 else tiling.blockFactorBS
-    heads = tiling.blockTailN if at_n == tiling.blockNumN - 1 else tiling.blockFactorN
+    count_n = tiling.blockTailN if at_n == tiling.blockNumN - 1 else tiling.blockFactorN
     first, first_head = at_bs * tiling.blockFactorBS, at_n * tiling.blockFactorN
-    line, row, step_bs, step_n = gm.line, gm.row, tiling.ubFactorBS, tiling.ubFactorN
+    (heads,) = gm.heads
+    line, row, step_bs, step_n = gm.line, gm.row, tiling.ubFactorBS, heads.step
     ub = gm.buffers(step_bs * step_n, step_bs, vf.depth)
     for at in asc.tiles(range(0, positions, step_bs)):
         count = smaller(step_bs, positions - at)
@@ -101,12 +104,12 @@ def walk_positions_and_heads(gm: Memory, tiling: SimpleNamespace, vf: VectorFunc
         cos = ub.cos.deque(row.dtype)
         copy_in(ub.sin, gm.sin[rows], count, row)
         sin = ub.sin.deque(row.dtype)
-        for head in asc.tiles(range(0, heads, step_n)):
-            here = smaller(step_n, heads - head)  # all heads, or count is 1: the tile's lines are neighbours in GM
-            tile = ((first + at) * tiling.n + first_head + head) * line.full
-            copy_in(ub.x, gm.x[tile], count * here, line)
+        for head in asc.tiles(range(0, count_n, step_n)):
+            here = smaller(step_n, count_n - head)  # all heads, or count is 1: the tile's lines are neighbours in GM
+            tile = ((first + at) * heads.count + first_head + head) * line.full
+            copy_in(ub.x, heads.x[tile], count * here, line)
             turn_lines(ub, vf.lines, cos, sin, count, here)
-            copy_out(ub.y, gm.y[tile], count * here, gm.result)
+            copy_out(ub.y, heads.y[tile], count * here, gm.result)
         ub.cos.free_tensor(cos)
         ub.sin.free_tensor(sin)
 
@@ -122,20 +125,21 @@ def share_of_grid(tiling: SimpleNamespace) -> tuple[int, int, int, int]:
 def walk_batches_and_positions(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions) -> None:
     """Template BAB: x is [B][S][N], a cos row per position that all batches share, and fetch anew."""
     first_b, batches, first_s, positions = share_of_grid(tiling)
-    line, row, step_s, step_n = gm.line, gm.row, tiling.ubFactorS, tiling.ubFactorN
-    ub = gm.buffers(step_s * step_n, step_s, vf.depth)
+    line, row, step_s = gm.line, gm.row, tiling.ubFactorS
+    ub = gm.buffers(step_s * gm.step, step_s, vf.depth)
     for b in asc.tiles(range(first_b, first_b + batches)):
         for at in asc.tiles(range(first_s, first_s + positions, step_s)):
             count = smaller(step_s, first_s + positions - at)
             rows = at * row.length
             copy_in_both(ub.sin, gm.sin[rows], ub.cos, gm.cos[rows], count, row)
             sin, cos = ub.sin.deque(row.dtype), ub.cos.deque(row.dtype)
-            for chunk in asc.tiles(range(tiling.ubLoopNumN)):
-                heads = step_n if chunk < tiling.ubLoopNumN - 1 else tiling.ubTailFactorN
-                tile = ((b * tiling.s + at) * tiling.n + chunk * step_n) * line.full
-                copy_in(ub.x, gm.x[tile], count * heads, line)
-                turn_lines(ub, vf.lines, cos, sin, count, heads)
-                copy_out(ub.y, gm.y[tile], count * heads, gm.result)
+            for heads in gm.heads:
+                for head in asc.tiles(range(0, heads.count, heads.step)):
+                    here = smaller(heads.step, heads.count - head)  # all heads, or count is 1
+                    tile = ((b * tiling.s + at) * heads.count + head) * line.full
+                    copy_in(ub.x, heads.x[tile], count * here, line)
+                    turn_lines(ub, vf.lines, cos, sin, count, here)
+                    copy_out(ub.y, heads.y[tile], count * here, gm.result)
             ub.sin.free_tensor(sin)
             ub.cos.free_tensor(cos)
 
@@ -147,8 +151,8 @@ def walk_heads_before_positions(gm: Memory, tiling: SimpleNamespace, vf: VectorF
     One copy in loop mode moves a tile [batches][heads][positions]; lines lie in UB as they would in a full tile.
     """
     first_b, batches, first_s, positions = share_of_grid(tiling)
-    step_b, step_s, step_n = tiling.ubFactorB, tiling.ubFactorS, tiling.ubFactorN
-    ub = gm.buffers(step_b * step_s * step_n, step_s if shared else step_b * step_s, vf.depth)
+    step_b, step_s = tiling.ubFactorB, tiling.ubFactorS
+    ub = gm.buffers(step_b * step_s * gm.step, step_s if shared else step_b * step_s, vf.depth)
     for at in asc.tiles(range(first_s, first_s + positions, step_s)):
         count = smaller(step_s, first_s + positions - at)
         if shared:
@@ -157,9 +161,10 @@ def walk_heads_before_positions(gm: Memory, tiling: SimpleNamespace, vf: VectorF
             b_count = smaller(step_b, first_b + batches - b)
             if not shared:
                 cos, sin = cos_tile(ub, gm, tiling, b, b_count, at, count)
-            for head in asc.tiles(range(0, tiling.n, step_n)):
-                sizes = (b_count, smaller(step_n, tiling.n - head), count)
-                turn_tile(ub, gm, tiling, vf, (cos, sin), (b, head, at), sizes, shared)
+            for heads in gm.heads:
+                for head in asc.tiles(range(0, heads.count, heads.step)):
+                    sizes = (b_count, smaller(heads.step, heads.count - head), count)
+                    turn_tile(ub, gm, heads, tiling, vf, (cos, sin), (b, head, at), sizes, shared)
             if not shared:
                 ub.cos.free_tensor(cos)
                 ub.sin.free_tensor(sin)
@@ -183,6 +188,7 @@ def cos_tile(
 def turn_tile(
     ub: Buffers,
     gm: Memory,
+    tensor: Heads,
     tiling: SimpleNamespace,
     vf: VectorFunctions,
     tables: tuple[asc.LocalTensor, asc.LocalTensor],
@@ -193,12 +199,12 @@ def turn_tile(
     """The tile of `sizes` at `start`, both (batches, heads, positions)."""
     line, row = gm.line, gm.row
     (b, head, at), (batches, heads, positions) = start, sizes
-    x_steps = (tiling.ubFactorN * tiling.ubFactorS * line.pitch, tiling.ubFactorS * line.pitch, line.pitch)
+    x_steps = (tensor.step * tiling.ubFactorS * line.pitch, tiling.ubFactorS * line.pitch, line.pitch)
     cos_steps = (0 if shared else tiling.ubFactorS * row.pitch, row.pitch)
     loops = Loops(
-        heads, batches, tiling.s * line.full, x_steps[1], tiling.n * tiling.s * line.full, x_steps[0]
+        heads, batches, tiling.s * line.full, x_steps[1], tensor.count * tiling.s * line.full, x_steps[0]
     )  # fmt: skip
-    tile = ((b * tiling.n + head) * tiling.s + at) * line.full
-    copy_in_looped(ub.x, gm.x[tile], positions, line, loops)
+    tile = ((b * tensor.count + head) * tiling.s + at) * line.full
+    copy_in_looped(ub.x, tensor.x[tile], positions, line, loops)
     turn_batches(ub, vf.batches, *tables, sizes, x_steps, cos_steps)
-    copy_out_looped(ub.y, gm.y[tile], positions, gm.result, loops)
+    copy_out_looped(ub.y, tensor.y[tile], positions, gm.result, loops)
