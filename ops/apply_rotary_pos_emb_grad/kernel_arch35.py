@@ -63,7 +63,7 @@ def apply_rotary_grad_with_sums(
     tiling: Fields,
     sums: asc.ConstExpr[Sums],
 ) -> None:
-    """Templates BAB and AB; `workspace` takes the float32 lines that `sums` adds to grad_cos, then those of grad_sin."""
+    """Templates BAB and AB; `workspace` takes the float32 lines that `sums` adds to grad_cos, then to grad_sin."""
     pipe = asc.TPipe()
     for_cos, for_sin = workspace, workspace + elements(sums.shape)
     paths = Path(g_query, d_query, query, tiling.nQ), Path(g_key, d_key, key, tiling.nK)
