@@ -58,28 +58,24 @@ CHECKED = [
         "ascend910b",
         lambda: (*query_key(False), "BSND", "half"),
         {},
-        marks=_mark("ascend910b", "apply_rotary_pos_emb"),
     ),
     pytest.param(
         "apply_rotary_pos_emb",
         "ascend950",
         lambda: (*query_key(), "BSND", "half"),
         {},
-        marks=_mark("ascend950", "apply_rotary_pos_emb", "apply_rotary_pos_emb_grad"),
     ),
     pytest.param(
         "apply_rotary_pos_emb_grad",
         "ascend950",
         lambda: query_key(False),
         {},
-        marks=_mark("ascend950", "apply_rotary_pos_emb_grad"),
     ),
     pytest.param(
         "apply_rotary_pos_emb_grad",
         "ascend950",
         lambda: query_key(False),
         {"query": torch.randn(2, 8, 3, 64), "key": torch.randn(2, 8, 1, 64)},
-        marks=_mark("ascend950", "apply_rotary_pos_emb_grad"),
     ),
 ]
 
@@ -125,21 +121,18 @@ COMPILED = [
         "ascend910b",
         lambda: query_key(False),
         id="apply A2",
-        marks=_mark("ascend910b", "apply_rotary_pos_emb"),
     ),
     pytest.param(
         front.apply_rotary_pos_emb,
         "ascend950",
         query_key,
         id="apply 950",
-        marks=_mark("ascend950", "apply_rotary_pos_emb", "apply_rotary_pos_emb_grad"),
     ),
     pytest.param(
         front.apply_rotary_pos_emb_grad,
         "ascend950",
         lambda: query_key(False),
         id="apply grad",
-        marks=_mark("ascend950", "apply_rotary_pos_emb_grad"),
     ),
 ]
 

@@ -45,20 +45,18 @@ def shims_taken_back() -> Iterator[None]:
             ],
             marks=waits_for_kernels("ascend950", "inplace_partial_rotary_mul", "inplace_partial_rotary_mul_grad"),
         ),
-        pytest.param(
+        (
             "apply_rotary_pos_emb/examples/torch_single_op.py",
             [
                 r"query \(1, 64, 8, 128\), key \(1, 64, 8, 128\)",
                 r"largest deviation from the formula: 0\.0\d+",
             ],
-            marks=waits_for_kernels("ascend910b", "apply_rotary_pos_emb"),
         ),
-        pytest.param(
+        (
             "apply_rotary_pos_emb/examples/torch_graph_mode.py",
             [r"compiled and single-op mode agree: True"],
-            marks=waits_for_kernels("ascend910b", "apply_rotary_pos_emb"),
         ),
-        pytest.param(
+        (
             "apply_rotary_pos_emb/examples/torch_training.py",
             [
                 r"query\.grad \(1, 64, 8, 128\)",
@@ -68,9 +66,8 @@ def shims_taken_back() -> Iterator[None]:
                 r"largest deviation of cos\.grad: 0\.00\d+",
                 *SUMMARY,
             ],
-            marks=waits_for_kernels("ascend950", "apply_rotary_pos_emb", "apply_rotary_pos_emb_grad"),
         ),
-        pytest.param(
+        (
             "apply_rotary_pos_emb_grad/examples/torch_single_op.py",
             [
                 r"grad_query shape: \(1, 64, 8, 128\)",
@@ -81,16 +78,14 @@ def shims_taken_back() -> Iterator[None]:
                 r"Name +Self NPU +Self NPU % +NPU total +NPU time avg +# of Calls",
                 r"ApplyRotaryPosEmbGrad +[0-9.]+us +100\.00% +[0-9.]+us +[0-9.]+us +2",
             ],
-            marks=waits_for_kernels("ascend950", "apply_rotary_pos_emb_grad"),
         ),
-        pytest.param(
+        (
             "apply_rotary_pos_emb_grad/examples/torch_graph_mode.py",
             [
                 r"largest deviation from query \d\.\de-07",
                 r"largest deviation from key \d\.\de-07",
                 *SUMMARY,
             ],
-            marks=waits_for_kernels("ascend950", "apply_rotary_pos_emb", "apply_rotary_pos_emb_grad"),
         ),
         (
             "rotary_position_embedding/examples/torch_training.py",

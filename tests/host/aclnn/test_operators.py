@@ -110,7 +110,6 @@ def test_rotary_position_embedding_grad_on_the_950(cos_dims: tuple[int, ...], mo
         assert np.array_equal(out, expected[name]), name
 
 
-@waits_for_kernels("ascend910b", "apply_rotary_pos_emb")
 @pytest.mark.parametrize("interface", ["aclnnApplyRotaryPosEmb", "aclnnApplyRotaryPosEmbV2"])
 def test_apply_rotary_pos_emb_writes_strided_tensors_back(interface: str) -> None:
     whole = draw(2, 3, 8, 64)
@@ -123,7 +122,6 @@ def test_apply_rotary_pos_emb_writes_strided_tensors_back(interface: str) -> Non
     assert np.array_equal(key, expected["key"])
 
 
-@waits_for_kernels("ascend950", "apply_rotary_pos_emb_grad")
 @pytest.mark.parametrize("wanted", ["all", "without sin", "no forward"])
 def test_apply_rotary_pos_emb_grad(wanted: str) -> None:
     inputs = {
