@@ -150,7 +150,7 @@ class Soc(Section):
     variant: str
     arch: str
     clock_mhz: Rate
-    platform_clock_mhz: Annotated[Rate, DESCRIBED_ONLY]
+    platform_clock_mhz: Rate
     cores: Cores
     ub: UnifiedBuffer
     l1: L1Buffer
