@@ -31,6 +31,8 @@ PATTERN_INSTRUCTIONS = 64
 LONG_ROUND_INSTRUCTIONS = 128
 """Behind the first round of that size the pipes are full; behind shorter ones it takes two, as long as double-buffered
 queues have room."""
+LONG_PERIOD_INSTRUCTIONS = 2000
+"""A longer period is not waited for: its rounds are so long that where they begin in a line matters little."""
 LINE_BYTES = 4096
 SMALL = 4
 """A transfer this many times smaller than the largest of a round counts for little."""
@@ -137,6 +139,8 @@ class Excerpt:
         """
         this = loop.rounds[1]
         loop.period = _period(core, this, *addresses[:2])
+        if loop.period * (this.end - this.first) > LONG_PERIOD_INSTRUCTIONS:
+            loop.period = 1
         least = 1 if this.end - this.first >= LONG_ROUND_INSTRUCTIONS else 2
         step = math.lcm(loop.period, PARITY)
         left_out = (loop.total - least - self._repeated(loop) - 1) // step * step
