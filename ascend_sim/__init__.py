@@ -10,6 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ascend_sim.version import VERSION
+
 if TYPE_CHECKING:
     from ascend_sim.api import device, infer_shapes, run, tiling
     from ascend_sim.errors import (
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from ascend_sim.host import aclnn
     from ascend_sim.sessions import session
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AscendSimError",

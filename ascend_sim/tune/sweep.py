@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ascend_sim
 from ascend_sim.errors import AscendSimError, InputError
 from ascend_sim.host.operator import Operator
 from ascend_sim.host.registry import operator_named
@@ -21,6 +20,7 @@ from ascend_sim.sampling.calls import TimedCall
 from ascend_sim.soc import Soc, load
 from ascend_sim.tune.axes import Axis, Point, points
 from ascend_sim.tune.store import Store
+from ascend_sim.version import VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Sweep:
             "soc": self.soc,
             "axes": {axis.name: list(axis.values) for axis in self.axes},
             "exact": self.exact,
-            "version": ascend_sim.__version__,
+            "version": VERSION,
         }
 
     @property
