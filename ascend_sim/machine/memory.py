@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
 from ascend_sim.machine.block import Transfers
-from ascend_sim.machine.channel import WEIGHT, Channel
+from ascend_sim.machine.channel import UNIT, WEIGHT, Channel
 from ascend_sim.machine.clock import Alarm, Clock
+from ascend_sim.machine.congestion import Congestion
 from ascend_sim.machine.costs import Op
 from ascend_sim.machine.l2 import GRAIN_BYTES, L2, LINE_BYTES, Footprint, Move
 from ascend_sim.machine.port import LOAD, STORE, PortRates, port
@@ -30,6 +31,15 @@ def hbm_bytes_per_cycle(soc: Soc) -> float:
     if soc.hbm.peak_gbps is None:
         return soc.hbm.read_bytes_per_cycle_per_aic * soc.cores.aic
     return soc.hbm.peak_gbps * 1000 / soc.clock_mhz * timing.hbm_efficiency_ratio
+
+
+def congestion(soc: Soc, capacity: int) -> Congestion:
+    """What loads wait for in an HBM of `capacity` (as in `Channel`) that is partly busy."""
+    timing = soc.require_timing().memory
+    cycles_per_ns = soc.clock_mhz / 1000
+    return Congestion(
+        capacity, timing.hbm_queue_bytes, timing.hbm_window_ns * cycles_per_ns, timing.hbm_busy_limit_share
+    )
 
 
 class Memory:
@@ -59,6 +69,7 @@ class Memory:
         self.writes = WriteBack(
             self.hbm.capacity, round(WEIGHT * timing.hbm_write_cost_ratio), round(WEIGHT * timing.hbm_idle_write_share)
         )
+        self.congestion = congestion(soc, self.hbm.capacity)
         rates = PortRates(timing)
         self.ports = [port(clock, rates, self.l2_channels) for _ in range(cores)]
 
@@ -71,6 +82,7 @@ class Memory:
     def ask_hbm(self, now: int, nbytes: int, weight: int, transfer: Transfer) -> None:
         """Let `transfer` move `nbytes` to or from HBM; see `Channel.add`."""
         self.writes.admit(nbytes, weight)
+        self.congestion.admit(now, nbytes, weight)
         transfer.hbm_bytes = nbytes
         self.hbm.add(now, nbytes, weight, transfer)
 
@@ -113,13 +125,14 @@ class Engine:
     """A core's engine for loads or stores (`side`). `done(cycle, latency)`: the engine is free in `cycle`, the last
     byte has arrived `latency` cycles later; `transfer` tells of the last one."""
 
-    __slots__ = ("_address", "_alarm", "_done", "_l2", "_lane", "_late", "_memory", "_now", "_op", "transfer")
+    __slots__ = ("_address", "_alarm", "_done", "_enough", "_l2", "_lane", "_late", "_memory", "_now", "_op", "transfer")
 
     def __init__(self, memory: Memory, core: int, side: int, done: Callable[[int, int], None]) -> None:
         self._memory = memory
         self._l2 = memory.l2_channels[side]
         self._lane = memory.ports[core][side]
         self._done = done
+        self._enough = 0  # a load that misses has waited in HBM's queues, and moved on its own, by this cycle
         self.transfer = Transfer(done)
         arrive = self._load if side == LOAD else self._store
         self._alarm = Alarm(memory.clock, arrive, 1 + 2 * core + side)
@@ -160,6 +173,8 @@ class Engine:
         counters.hbm_read_bytes += nbytes
         nbytes += touched.runs * memory.run_bytes * missing // touched.grains
         due = memory.displace(now, displaced) if displaced else 0
+        self._enough = now + memory.congestion.waiting(now) - (-nbytes * UNIT // memory.hbm.cap)
+        transfer.done = self._loaded
         memory.ask_hbm(now, nbytes, WEIGHT + memory.writes.weight * due // nbytes, transfer)
 
     def _store(self, now: int) -> None:
@@ -187,6 +202,16 @@ class Engine:
         if nbytes or due:
             weight = (nbytes * WEIGHT + due * memory.writes.weight) // (nbytes + due)
             memory.ask_hbm(now, nbytes + due, weight, transfer)
+
+    def _loaded(self, cycle: int, latency_cycles: int) -> None:
+        """All bytes of a load that missed L2 have come; sharing HBM may have taken less time than waiting in it."""
+        if cycle < self._enough:
+            latency_cycles += self._enough - cycle
+            self.transfer.latency_cycles = latency_cycles
+        if self._op.occupancy:
+            self._moved(cycle, latency_cycles)
+        else:
+            self._done(cycle, latency_cycles)
 
     def _moved(self, cycle: int, latency_cycles: int) -> None:
         """All bytes have passed; the engine may still be busy with the rows."""

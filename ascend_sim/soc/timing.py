@@ -171,6 +171,9 @@ class MemoryTiming(Section):
     long as `hbm_run_bytes` more bytes (opening a row of the memory). `hbm_efficiency_ratio` is the share of the
     memory's own rate that long loads reach; what is written back takes `hbm_write_cost_ratio` as long as what is
     loaded; `hbm_idle_write_share` of HBM's spare time goes into writing back lines that have not yet been displaced.
+
+    While HBM is busy for a share u of the last `hbm_window_ns`, a load waits in its queues for as long as HBM takes for
+    `hbm_queue_bytes` times u / (1 - u), u counting as no more than `hbm_busy_limit_share`; see `machine.congestion`.
     """
 
     issue_gap_cycles: SomeCycles
@@ -188,6 +191,9 @@ class MemoryTiming(Section):
     hbm_efficiency_ratio: Share
     hbm_write_cost_ratio: Annotated[float, Field(ge=1)]
     hbm_idle_write_share: Annotated[float, Field(ge=0, le=1)]
+    hbm_queue_bytes: Annotated[int, Field(ge=0)]
+    hbm_window_ns: Rate
+    hbm_busy_limit_share: Annotated[float, Field(ge=0, lt=1)]
 
 
 class ColdStart(Section):

@@ -17,7 +17,7 @@ from ascend_sim.machine import costs as k
 from ascend_sim.machine.channel import UNIT, WEIGHT
 from ascend_sim.machine.datacache import DataCache
 from ascend_sim.machine.l2 import GRAIN_BYTES, LINE_BYTES, Footprint
-from ascend_sim.machine.memory import hbm_bytes_per_cycle
+from ascend_sim.machine.memory import congestion, hbm_bytes_per_cycle
 from ascend_sim.machine.writeback import WriteBack
 from ascend_sim.program import Memory, PipeID
 
@@ -51,6 +51,7 @@ class Moving:
     done: simpy.Event
     latency: int = 0
     parts: int = 0
+    queued: int = 0  # it has waited long enough by this cycle
 
 
 class PlainMemory:
@@ -69,6 +70,7 @@ class PlainMemory:
             round(WEIGHT * timing.hbm_write_cost_ratio),
             round(WEIGHT * timing.hbm_idle_write_share),
         )
+        self.congestion = congestion(soc, int(hbm_bytes_per_cycle(soc) * UNIT) * WEIGHT)
         self.wake = env.event()
         env.process(self.tick())
 
@@ -103,6 +105,8 @@ class PlainMemory:
             if missing:
                 nbytes = missing * GRAIN_BYTES + apart * missing // foot.grains
                 weight = WEIGHT + self.writes.weight * self.due(now, displaced) // nbytes
+                alone = -(-nbytes * UNIT // self.alone())
+                moving.queued = now + self.congestion.waiting(now) + alone
                 self.hbm(moving, nbytes, weight)
         else:
             passed = foot.moved_bytes
@@ -130,6 +134,7 @@ class PlainMemory:
 
     def hbm(self, moving, nbytes, weight):
         self.writes.admit(nbytes, weight)
+        self.congestion.admit(moving.arrived, nbytes, weight)
         self.stage(self.in_hbm, Flow(moving, nbytes * UNIT, weight))
 
     def stage(self, flows, flow):
@@ -149,14 +154,16 @@ class PlainMemory:
             self.in_l2, (soc.l2.read_bytes_per_cycle_per_aic, soc.l2.write_bytes_per_cycle_per_aic), strict=True
         ):
             self.share(flows, int(rate * soc.cores.aic * UNIT), fastest)
-        alone = int(timing.hbm_gbps_per_core * 1000 / soc.clock_mhz * UNIT)
-        self.share(self.in_hbm, int(hbm_bytes_per_cycle(soc) * UNIT), alone)
+        self.share(self.in_hbm, int(hbm_bytes_per_cycle(soc) * UNIT), self.alone())
         for place, flow in list(self.ports.items()):
             if flow.got >= flow.need:
                 del self.ports[place]
                 self.passed(flow)
         self.in_l2 = (self.leave(self.in_l2[0]), self.leave(self.in_l2[1]))
         self.in_hbm = self.leave(self.in_hbm)
+
+    def alone(self):
+        return int(self.timing.hbm_gbps_per_core * 1000 / self.soc.clock_mhz * UNIT)
 
     def share(self, flows, capacity, cap):
         weight = sum(flow.weight for flow in flows)
@@ -172,7 +179,8 @@ class PlainMemory:
     def passed(self, flow):
         flow.transfer.parts -= 1
         if not flow.transfer.parts:
-            flow.transfer.done.succeed(flow.transfer.latency)
+            late = max(0, flow.transfer.queued - self.env.now)
+            flow.transfer.done.succeed(flow.transfer.latency + late)
 
 
 class Queue:
