@@ -49,6 +49,12 @@ class Core:
         self.scalar.enter(block, cycle + self._timing.prologue_cycles + late_cycles)
         return block
 
+    def start_cold(self, load_cycles: int, store_cycles: int) -> None:
+        """The core's first load and first store take so much longer."""
+        _, mte2, mte3 = self.pipes
+        mte2.start_cold(load_cycles)
+        mte3.start_cold(store_cycles)
+
     def advance(self) -> None:
         """Let every unit go on as far as it can.
 

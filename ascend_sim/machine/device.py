@@ -23,6 +23,7 @@ from ascend_sim.machine.leftovers import leftover_flags
 from ascend_sim.machine.memory import Memory
 from ascend_sim.program import CoreProgram, Program, SyncWork
 from ascend_sim.soc.models import Soc
+from ascend_sim.soc.timing import ColdStart
 from ascend_sim.timeline import Conditions, CoreTimeline, Timeline
 
 L2State = Literal["warm", "cold", "keep", "endless"]
@@ -124,8 +125,10 @@ class _Launch:
             prepare = self.memory.warm if l2 == "warm" else self.memory.endless
             prepare([Transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
         stagger = self.timing.launch.stagger_cycles
+        late_cycles = self._cycles(self._late_us())
         for core in self.cores:
-            self._begin(core, self.waiting.pop(), stagger * core.number, self._late_cycles(core.number))
+            core.start_cold(*map(self._cycles, self._cold_start.transfers_us(self.kind, len(self.cores))))
+            self._begin(core, self.waiting.pop(), stagger * core.number, late_cycles)
         for core in self.cores:
             core.advance()
         self.clock.exhaust()
@@ -139,12 +142,16 @@ class _Launch:
         if block.layout.order.left_set:
             self.leaving_flags.append(block)
 
-    def _late_us(self, number: int) -> float:
-        """How much longer the prologue of the block takes that starts as number `number`."""
-        return self.cold_start_us + self.timing.launch.cold_start.late_us(self.kind, number)
+    @property
+    def _cold_start(self) -> ColdStart:
+        return self.timing.launch.cold_start
 
-    def _late_cycles(self, number: int) -> int:
-        return round(self._late_us(number) * self.soc.clock_mhz)
+    def _late_us(self) -> float:
+        """How much longer the prologue of a core's first block takes than usual."""
+        return self.cold_start_us + self._cold_start.late_us(self.kind, len(self.cores))
+
+    def _cycles(self, us: float) -> int:
+        return round(us * self.soc.clock_mhz)
 
     def _finished(self, core: Core, cycle: int) -> None:
         if self.waiting:
@@ -180,7 +187,7 @@ class _Launch:
             launch_us=max(0.0, launch.overhead(max(1, running)) - staggered_us),
             memory=self.memory.counters,
             warnings=leftover_flags(self.leaving_flags),
-            cold_start_us=self._late_us(running - 1) if running else 0.0,
+            cold_start_us=self._late_us(),
         )
 
 

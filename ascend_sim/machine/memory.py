@@ -123,15 +123,17 @@ _ENDLESS_BYTES = 1 << 60
 
 class Engine:
     """A core's engine for loads or stores (`side`). `done(cycle, latency)`: the engine is free in `cycle`, the last
-    byte has arrived `latency` cycles later; `transfer` tells of the last one."""
+    byte has arrived `latency` cycles later; `transfer` tells of the last one. The next transfer sets off `late_cycles`
+    after it has begun."""
 
-    __slots__ = ("_address", "_alarm", "_done", "_enough", "_l2", "_lane", "_late", "_memory", "_now", "_op", "transfer")
+    __slots__ = ("_address", "_alarm", "_done", "_enough", "_l2", "_lane", "_late", "_memory", "_now", "_op", "late_cycles", "transfer")
 
     def __init__(self, memory: Memory, core: int, side: int, done: Callable[[int, int], None]) -> None:
         self._memory = memory
         self._l2 = memory.l2_channels[side]
         self._lane = memory.ports[core][side]
         self._done = done
+        self.late_cycles = 0
         self._enough = 0  # a load that misses has waited in HBM's queues, and moved on its own, by this cycle
         self.transfer = Transfer(done)
         arrive = self._load if side == LOAD else self._store
@@ -140,6 +142,9 @@ class Engine:
 
     def begin(self, cycle: int, op: Op, address: int) -> None:
         """Begin the transfer `op` at GM byte `address` in `cycle`; the engine must be free."""
+        if self.late_cycles:
+            cycle += self.late_cycles
+            self.late_cycles = 0
         self._op = op
         self.transfer.hbm_bytes = self.transfer.missed_bytes = 0
         self.transfer.done = self._moved if op.occupancy else self._done

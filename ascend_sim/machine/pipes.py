@@ -184,6 +184,10 @@ class TransferPipe(Pipe):
         self._engine = Engine(memory, core, LOAD if queue == MTE2 else STORE, self._done)
         self._resume = resume
 
+    def start_cold(self, late_cycles: int) -> None:
+        """The first transfer takes so much longer."""
+        self._engine.late_cycles = late_cycles
+
     def enter(self, block: Block, begin: int) -> None:
         super().enter(block, begin)
         self._addresses = iter(block.addresses[self.queue])

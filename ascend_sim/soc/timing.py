@@ -199,21 +199,31 @@ class MemoryTiming(Section):
 class ColdStart(Section):
     """What a launch pays that does not follow others of its kernel back to back: instruction cache, TLB, arguments.
 
-    The first block begins its own code so much later, by kind of launch (`few_launches_us`: the same kernel was
-    launched before, `in_situ_us`: other kernels ran in between); each further block `us_per_block` more, for all cores
-    fetch the same lines and are served in turn.
+    A core's first block begins its own code later, by kind of launch (`few_launches_us`: the same kernel was launched
+    before, `in_situ_us`: other kernels ran in between); its first load takes `first_load_us` more, its first store
+    `first_store_us` (addresses are translated for the first time). All cores fetch the same instructions, and then the
+    same translations, line by line, and are served in turn: code and first load wait `us_per_block` more for each block
+    that runs, on all cores alike.
     """
 
     few_launches_us: Annotated[float, Field(ge=0)]
     in_situ_us: Annotated[float, Field(ge=0)]
     us_per_block: Annotated[float, Field(ge=0)]
+    first_load_us: Annotated[float, Field(ge=0)]
+    first_store_us: Annotated[float, Field(ge=0)]
 
-    def late_us(self, kind: str, block: int) -> float:
-        """How much later block number `block` begins its code in a launch of `kind`."""
+    def late_us(self, kind: str, blocks: int) -> float:
+        """How much later the code begins in a launch of `kind` with `blocks` running at once."""
         if kind == "back_to_back":
             return 0.0
         first = self.few_launches_us if kind == "few_launches" else self.in_situ_us
-        return first + self.us_per_block * block
+        return first + self.us_per_block * blocks
+
+    def transfers_us(self, kind: str, blocks: int) -> tuple[float, float]:
+        """How much longer the first load and the first store of each core take."""
+        if kind == "back_to_back":
+            return 0.0, 0.0
+        return self.first_load_us + self.us_per_block * blocks, self.first_store_us
 
 
 class LaunchTiming(Section):
