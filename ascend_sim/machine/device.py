@@ -125,10 +125,9 @@ class _Launch:
             prepare = self.memory.warm if l2 == "warm" else self.memory.endless
             prepare([Transfers(block, self.layouts.of(block)) for block in reversed(self.waiting)])
         stagger = self.timing.launch.stagger_cycles
-        late_cycles = self._cycles(self._late_us())
         for core in self.cores:
             core.start_cold(*map(self._cycles, self._cold_start.transfers_us(self.kind, len(self.cores))))
-            self._begin(core, self.waiting.pop(), stagger * core.number, late_cycles)
+            self._begin(core, self.waiting.pop(), stagger * core.number, self._cycles(self._late_us(core.number)))
         for core in self.cores:
             core.advance()
         self.clock.exhaust()
@@ -146,9 +145,9 @@ class _Launch:
     def _cold_start(self) -> ColdStart:
         return self.timing.launch.cold_start
 
-    def _late_us(self) -> float:
-        """How much longer the prologue of a core's first block takes than usual."""
-        return self.cold_start_us + self._cold_start.late_us(self.kind, len(self.cores))
+    def _late_us(self, number: int) -> float:
+        """How much longer the prologue of the block takes that starts as number `number`."""
+        return self.cold_start_us + self._cold_start.late_us(self.kind, number)
 
     def _cycles(self, us: float) -> int:
         return round(us * self.soc.clock_mhz)
@@ -187,7 +186,7 @@ class _Launch:
             launch_us=max(0.0, launch.overhead(max(1, running)) - staggered_us),
             memory=self.memory.counters,
             warnings=leftover_flags(self.leaving_flags),
-            cold_start_us=self._late_us(),
+            cold_start_us=self._late_us(running - 1) if running else 0.0,
         )
 
 

@@ -30,12 +30,14 @@ _MIXING = (math.sqrt(5) - 1) / 2  # multiples of it lie evenly spread
 class Footprint:
     """What a transfer touches, counted from the line in which it begins: `lines` holds `(line, grains, their bits,
     bits of pieces covered in part)` in order, `grains` is the sum over the lines. `moved_bytes` counts the grains that
-    pass the core's port, row by row, `runs` the rows that do not follow each other."""
+    pass the core's port, row by row, `runs` the rows that do not follow each other, `pieces` what the rows are cut
+    into."""
 
     lines: tuple[tuple[int, int, int, int], ...]
     grains: int
     moved_bytes: int
     runs: int
+    pieces: int
 
     @classmethod
     def of(cls, work: CopyWork, offset: int, piece_bytes: int) -> Footprint:
@@ -47,13 +49,14 @@ class Footprint:
         length = work.blocks * work.block_bytes if contiguous else work.block_bytes
         bits: dict[int, int] = {}
         parts: dict[int, int] = {}
-        moved = 0
+        moved = pieces = 0
         starts = [offset]
         for count, stride in (*work.loops, (rows, work.gm_pitch_bytes)):
             starts = [start + k * stride for start in starts for k in range(count)]
         for start in starts:
             first, end = start // GRAIN_BYTES, -(-(start + length) // GRAIN_BYTES)
             moved += end - first
+            pieces += -(-end // piece_grains) - first // piece_grains
             if work.to_ub and not work.l2_bypass:
                 first, end = first // piece_grains * piece_grains, -(-end // piece_grains) * piece_grains
             for line in range(first // _GRAINS, -(-end // _GRAINS)):
@@ -64,7 +67,7 @@ class Footprint:
                     line, piece = divmod(edge // piece_bytes, LINE_BYTES // piece_bytes)
                     parts[line] = parts.get(line, 0) | whole_piece << piece * piece_grains
         lines = tuple((line, mask.bit_count(), mask, parts.get(line, 0)) for line, mask in bits.items())
-        return cls(lines, sum(grains for _, grains, _, _ in lines), moved * GRAIN_BYTES, len(starts))
+        return cls(lines, sum(grains for _, grains, _, _ in lines), moved * GRAIN_BYTES, len(starts), pieces)
 
 
 Move = tuple[Footprint, int, bool]

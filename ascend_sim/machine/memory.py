@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
 from ascend_sim.machine.block import Transfers
-from ascend_sim.machine.channel import UNIT, WEIGHT, Channel
+from ascend_sim.machine.channel import WEIGHT, Channel
 from ascend_sim.machine.clock import Alarm, Clock
-from ascend_sim.machine.congestion import Congestion
 from ascend_sim.machine.costs import Op
 from ascend_sim.machine.l2 import GRAIN_BYTES, L2, LINE_BYTES, Footprint, Move
 from ascend_sim.machine.port import LOAD, STORE, PortRates, port
+from ascend_sim.machine.samepieces import SamePieces
 from ascend_sim.machine.transfer import Transfer
 from ascend_sim.machine.writeback import WriteBack
 from ascend_sim.soc.models import Soc
@@ -31,15 +31,6 @@ def hbm_bytes_per_cycle(soc: Soc) -> float:
     if soc.hbm.peak_gbps is None:
         return soc.hbm.read_bytes_per_cycle_per_aic * soc.cores.aic
     return soc.hbm.peak_gbps * 1000 / soc.clock_mhz * timing.hbm_efficiency_ratio
-
-
-def congestion(soc: Soc, capacity: int) -> Congestion:
-    """What loads wait for in an HBM of `capacity` (as in `Channel`) that is partly busy."""
-    timing = soc.require_timing().memory
-    cycles_per_ns = soc.clock_mhz / 1000
-    return Congestion(
-        capacity, timing.hbm_queue_bytes, timing.hbm_window_ns * cycles_per_ns, timing.hbm_busy_limit_share
-    )
 
 
 class Memory:
@@ -69,7 +60,7 @@ class Memory:
         self.writes = WriteBack(
             self.hbm.capacity, round(WEIGHT * timing.hbm_write_cost_ratio), round(WEIGHT * timing.hbm_idle_write_share)
         )
-        self.congestion = congestion(soc, self.hbm.capacity)
+        self.same_pieces = SamePieces(timing.hbm_same_piece_bytes)
         rates = PortRates(timing)
         self.ports = [port(clock, rates, self.l2_channels) for _ in range(cores)]
 
@@ -82,7 +73,6 @@ class Memory:
     def ask_hbm(self, now: int, nbytes: int, weight: int, transfer: Transfer) -> None:
         """Let `transfer` move `nbytes` to or from HBM; see `Channel.add`."""
         self.writes.admit(nbytes, weight)
-        self.congestion.admit(now, nbytes, weight)
         transfer.hbm_bytes = nbytes
         self.hbm.add(now, nbytes, weight, transfer)
 
@@ -126,7 +116,21 @@ class Engine:
     byte has arrived `latency` cycles later; `transfer` tells of the last one. The next transfer sets off `late_cycles`
     after it has begun."""
 
-    __slots__ = ("_address", "_alarm", "_done", "_enough", "_l2", "_lane", "_late", "_memory", "_now", "_op", "late_cycles", "transfer")
+    __slots__ = (
+        "_address",
+        "_alarm",
+        "_done",
+        "_enough",
+        "_l2",
+        "_lane",
+        "_late",
+        "_memory",
+        "_now",
+        "_op",
+        "_touched",
+        "late_cycles",
+        "transfer",
+    )
 
     def __init__(self, memory: Memory, core: int, side: int, done: Callable[[int, int], None]) -> None:
         self._memory = memory
@@ -134,7 +138,7 @@ class Engine:
         self._lane = memory.ports[core][side]
         self._done = done
         self.late_cycles = 0
-        self._enough = 0  # a load that misses has waited in HBM's queues, and moved on its own, by this cycle
+        self._touched: Footprint | None = None  # of a load under way past L2
         self.transfer = Transfer(done)
         arrive = self._load if side == LOAD else self._store
         self._alarm = Alarm(memory.clock, arrive, 1 + 2 * core + side)
@@ -177,9 +181,11 @@ class Engine:
         nbytes = transfer.missed_bytes = missing * GRAIN_BYTES
         counters.hbm_read_bytes += nbytes
         nbytes += touched.runs * memory.run_bytes * missing // touched.grains
+        if op.work.l2_bypass:
+            self._touched = touched
+            transfer.done = self._loaded_past_l2
+            nbytes += memory.same_pieces.enter(address // LINE_BYTES, touched) * missing // touched.grains
         due = memory.displace(now, displaced) if displaced else 0
-        self._enough = now + memory.congestion.waiting(now) - (-nbytes * UNIT // memory.hbm.cap)
-        transfer.done = self._loaded
         memory.ask_hbm(now, nbytes, WEIGHT + memory.writes.weight * due // nbytes, transfer)
 
     def _store(self, now: int) -> None:
@@ -208,11 +214,10 @@ class Engine:
             weight = (nbytes * WEIGHT + due * memory.writes.weight) // (nbytes + due)
             memory.ask_hbm(now, nbytes + due, weight, transfer)
 
-    def _loaded(self, cycle: int, latency_cycles: int) -> None:
-        """All bytes of a load that missed L2 have come; sharing HBM may have taken less time than waiting in it."""
-        if cycle < self._enough:
-            latency_cycles += self._enough - cycle
-            self.transfer.latency_cycles = latency_cycles
+    def _loaded_past_l2(self, cycle: int, latency_cycles: int) -> None:
+        """The lines of a load past L2 are free for others."""
+        assert self._touched is not None
+        self._memory.same_pieces.leave(self._address // LINE_BYTES, self._touched)
         if self._op.occupancy:
             self._moved(cycle, latency_cycles)
         else:

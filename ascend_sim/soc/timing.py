@@ -139,7 +139,9 @@ class SyncTiming(Section):
     """Flags, barriers, SyncAll.
 
     A flag can be seen `flag_cycles` after the work before it is done; `to_scalar_cycles` when the scalar unit waits
-    for it, `from_scalar_cycles` when the scalar unit set it. A flag or barrier holds its pipe for the `*_hold_cycles`.
+    for it, `from_scalar_cycles` when the scalar unit set it. A flag or barrier holds its pipe for the
+    `*_hold_cycles`. The board's counter of the vector unit's busy time counts `queue_flag_counter_cycles` for each
+    flag that a queue sets or waits for there; nothing takes longer for it.
     """
 
     flag_cycles: SomeCycles
@@ -147,6 +149,7 @@ class SyncTiming(Section):
     from_scalar_cycles: SomeCycles
     vector_hold_cycles: Cycles
     transfer_hold_cycles: Cycles
+    queue_flag_counter_cycles: Cycles
     sync_all_cycles: SomeCycles
 
 
@@ -167,13 +170,12 @@ class MemoryTiming(Section):
     core alone gets at most `hbm_gbps_per_core`. Rows apart from each other take at least `row_cycles` each. The last
     byte then takes the latency; a store into lines that L2 does not hold takes `store_miss_ns` more.
 
-    L2 fills pieces of `piece_bytes`; a store that covers a piece in part fetches it. Each row that HBM serves takes as
-    long as `hbm_run_bytes` more bytes (opening a row of the memory). `hbm_efficiency_ratio` is the share of the
+    L2 fills pieces of `piece_bytes`; a store that covers a piece in part fetches it. Each row that HBM serves takes
+    as long as `hbm_run_bytes` more bytes (opening a row of the memory). `hbm_efficiency_ratio` is the share of the
     memory's own rate that long loads reach; what is written back takes `hbm_write_cost_ratio` as long as what is
-    loaded; `hbm_idle_write_share` of HBM's spare time goes into writing back lines that have not yet been displaced.
-
-    While HBM is busy for a share u of the last `hbm_window_ns`, a load waits in its queues for as long as HBM takes for
-    `hbm_queue_bytes` times u / (1 - u), u counting as no more than `hbm_busy_limit_share`; see `machine.congestion`.
+    loaded. A load past L2 of lines that another core is loading past L2 takes as long as `hbm_same_piece_bytes`
+    more for each piece. `hbm_idle_write_share` of HBM's spare time goes into writing back lines that have not yet
+    been displaced.
     """
 
     issue_gap_cycles: SomeCycles
@@ -188,22 +190,20 @@ class MemoryTiming(Section):
     port_total_bytes_per_cycle: Rate
     hbm_gbps_per_core: Rate
     hbm_run_bytes: Annotated[int, Field(ge=0)]
+    hbm_same_piece_bytes: Annotated[int, Field(ge=0)]
     hbm_efficiency_ratio: Share
     hbm_write_cost_ratio: Annotated[float, Field(ge=1)]
     hbm_idle_write_share: Annotated[float, Field(ge=0, le=1)]
-    hbm_queue_bytes: Annotated[int, Field(ge=0)]
-    hbm_window_ns: Rate
-    hbm_busy_limit_share: Annotated[float, Field(ge=0, lt=1)]
 
 
 class ColdStart(Section):
     """What a launch pays that does not follow others of its kernel back to back: instruction cache, TLB, arguments.
 
-    A core's first block begins its own code later, by kind of launch (`few_launches_us`: the same kernel was launched
-    before, `in_situ_us`: other kernels ran in between); its first load takes `first_load_us` more, its first store
-    `first_store_us` (addresses are translated for the first time). All cores fetch the same instructions, and then the
-    same translations, line by line, and are served in turn: code and first load wait `us_per_block` more for each block
-    that runs, on all cores alike.
+    The first block begins its own code later, by kind of launch (`few_launches_us`: the same kernel was launched
+    before, `in_situ_us`: other kernels ran in between), each further block `us_per_block` more, for all cores fetch
+    the same instructions and are served in turn. Then addresses are translated for the first time: a core's first
+    load takes `first_load_us` and `us_per_block` for each block that runs more (all translate at once), its first
+    store `first_store_us`.
     """
 
     few_launches_us: Annotated[float, Field(ge=0)]
@@ -212,15 +212,15 @@ class ColdStart(Section):
     first_load_us: Annotated[float, Field(ge=0)]
     first_store_us: Annotated[float, Field(ge=0)]
 
-    def late_us(self, kind: str, blocks: int) -> float:
-        """How much later the code begins in a launch of `kind` with `blocks` running at once."""
+    def late_us(self, kind: str, block: int) -> float:
+        """How much later block number `block` begins its code in a launch of `kind`."""
         if kind == "back_to_back":
             return 0.0
         first = self.few_launches_us if kind == "few_launches" else self.in_situ_us
-        return first + self.us_per_block * blocks
+        return first + self.us_per_block * block
 
     def transfers_us(self, kind: str, blocks: int) -> tuple[float, float]:
-        """How much longer the first load and the first store of each core take."""
+        """How much longer the first load and the first store of each core take when `blocks` run at once."""
         if kind == "back_to_back":
             return 0.0, 0.0
         return self.first_load_us + self.us_per_block * blocks, self.first_store_us

@@ -17,7 +17,8 @@ from ascend_sim.machine import costs as k
 from ascend_sim.machine.channel import UNIT, WEIGHT
 from ascend_sim.machine.datacache import DataCache
 from ascend_sim.machine.l2 import GRAIN_BYTES, LINE_BYTES, Footprint
-from ascend_sim.machine.memory import congestion, hbm_bytes_per_cycle
+from ascend_sim.machine.memory import hbm_bytes_per_cycle
+from ascend_sim.machine.samepieces import SamePieces
 from ascend_sim.machine.writeback import WriteBack
 from ascend_sim.program import Memory, PipeID
 
@@ -51,7 +52,7 @@ class Moving:
     done: simpy.Event
     latency: int = 0
     parts: int = 0
-    queued: int = 0  # it has waited long enough by this cycle
+    shares: tuple = ()
 
 
 class PlainMemory:
@@ -70,7 +71,7 @@ class PlainMemory:
             round(WEIGHT * timing.hbm_write_cost_ratio),
             round(WEIGHT * timing.hbm_idle_write_share),
         )
-        self.congestion = congestion(soc, int(hbm_bytes_per_cycle(soc) * UNIT) * WEIGHT)
+        self.same_pieces = SamePieces(timing.hbm_same_piece_bytes)
         self.wake = env.event()
         env.process(self.tick())
 
@@ -104,9 +105,10 @@ class PlainMemory:
             moving.latency = miss if missing else timing.load_latency_cycles
             if missing:
                 nbytes = missing * GRAIN_BYTES + apart * missing // foot.grains
+                if work.l2_bypass:
+                    moving.shares = moving.address // LINE_BYTES, foot
+                    nbytes += self.same_pieces.enter(*moving.shares) * missing // foot.grains
                 weight = WEIGHT + self.writes.weight * self.due(now, displaced) // nbytes
-                alone = -(-nbytes * UNIT // self.alone())
-                moving.queued = now + self.congestion.waiting(now) + alone
                 self.hbm(moving, nbytes, weight)
         else:
             passed = foot.moved_bytes
@@ -134,7 +136,6 @@ class PlainMemory:
 
     def hbm(self, moving, nbytes, weight):
         self.writes.admit(nbytes, weight)
-        self.congestion.admit(moving.arrived, nbytes, weight)
         self.stage(self.in_hbm, Flow(moving, nbytes * UNIT, weight))
 
     def stage(self, flows, flow):
@@ -179,8 +180,9 @@ class PlainMemory:
     def passed(self, flow):
         flow.transfer.parts -= 1
         if not flow.transfer.parts:
-            late = max(0, flow.transfer.queued - self.env.now)
-            flow.transfer.done.succeed(flow.transfer.latency + late)
+            if flow.transfer.shares:
+                self.same_pieces.leave(*flow.transfer.shares)
+            flow.transfer.done.succeed(flow.transfer.latency)
 
 
 class Queue:

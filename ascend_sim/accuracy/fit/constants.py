@@ -29,10 +29,9 @@ PRIORS = {
         "timing.memory.hbm_run_bytes": 32.0,  # nobody knows
         "timing.memory.hbm_write_cost_ratio": 1.0,  # a byte is a byte
         "timing.memory.hbm_idle_write_share": 0.5,  # nobody knows
-        "timing.memory.hbm_queue_bytes": 32768.0,  # a few loads
         "timing.launch.cold_start.few_launches_us": 2.0,  # several microseconds with the blocks' share
         "timing.launch.cold_start.in_situ_us": 2.0,
-        "timing.launch.cold_start.us_per_block": 0.4,  # 20 us for an empty kernel on all cores
+        "timing.launch.cold_start.us_per_block": 0.2,  # 20 us for an empty kernel on all cores, twice
         "timing.launch.graph_us": 1.1,  # as a profiled launch on one block, prologue included
         "timing.launch.graph_us_per_block": 0.022,  # what a profiled launch takes more per block
     },
