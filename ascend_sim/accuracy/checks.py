@@ -56,10 +56,10 @@ class Check:
 
 
 DURATION_MEDIAN = Threshold("duration, median error", 0.08, 0.035)
-DURATION_P90 = Threshold("duration, 90th percentile", 0.20, 0.13)
-DURATION_950 = Threshold("duration of the 950's rows, median error", 0.12, 0.12)
-VEC_MEDIAN = Threshold("vector busy time, median error", 0.10, 0.055)
-MTE2_MEDIAN = Threshold("MTE2 busy time, median error", 0.10, 0.05)
+DURATION_P90 = Threshold("duration, 90th percentile", 0.20, 0.12)
+DURATION_950 = Threshold("duration of the 950's rows, median error", 0.12, 0.10)
+VEC_MEDIAN = Threshold("vector busy time, median error", 0.10, 0.025)
+MTE2_MEDIAN = Threshold("MTE2 busy time, median error", 0.10, 0.035)
 ORDER = Threshold("rotary pairs in the right order", 0.95, 0.99, at_least=True)
 STEPS_WORST = Threshold("vector cycles of the six official Add steps, worst", 0.01, 0.004)
 LOOPS_WORST = Threshold("vector cycles of the 910B3 loops, worst", 0.05, 0.02)
