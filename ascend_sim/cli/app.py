@@ -153,11 +153,12 @@ def diff(
     before: Annotated[Path, typer.Argument(metavar="A.json", help="A run's `--json --full`.", show_default=False)],
     after: Annotated[Path, typer.Argument(metavar="B.json", help="Another one.", show_default=False)],
     json: Json = False,
+    html: Html = None,
 ) -> None:
     """Compare two runs that `run --json --full` has written: times, pipes, waits, counts, bytes, source lines."""
     from ascend_sim.cli.diff import show_diff  # noqa: PLC0415
 
-    show_diff(before, after, json)
+    show_diff(before, after, json, html)
 
 
 @app.command(short_help="The legal tilings of a call, timed and ranked.")

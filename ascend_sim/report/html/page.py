@@ -77,7 +77,8 @@ def _document(result: Result, sections: Sequence[str], charts: dict[str, Any]) -
     from plotly.offline import get_plotlyjs  # noqa: PLC0415 - plotly is an extra
 
     assets = files("ascend_sim.report.html") / "assets"
-    style, script = ((assets / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    names = ("report.css", "report.js", "tables.js")
+    style, script, tables = ((assets / name).read_text(encoding="utf-8") for name in names)
     data = ",".join(f"{json.dumps(name)}:{figure.to_json()}" for name, figure in charts.items())
     data = data.replace("</", "<\\/")  # a text must not end the script
     title = escape(f"{result.op} on {result.variant}")
@@ -87,7 +88,7 @@ def _document(result: Result, sections: Sequence[str], charts: dict[str, Any]) -
         '<link rel="icon" href="data:,">'
         f"<style>{style}</style><script>{get_plotlyjs()}</script></head><body><main>{''.join(sections)}"
         f"<footer>ascend-sim. Simulated, not measured.</footer></main>"
-        f"<script>const CHARTS={{{data}}};</script><script>{script}</script></body></html>\n"
+        f"<script>const CHARTS={{{data}}};</script><script>{script}</script><script>{tables}</script></body></html>\n"
     )
 
 
