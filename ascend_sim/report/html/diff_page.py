@@ -65,6 +65,8 @@ def _cells(q: Quantity, largest: float) -> Iterator[str]:
 
 
 def _bar(change: float, largest: float) -> str:
+    if not change:
+        return ""
     tone = "more" if change > 0 else "less"
     return f'<div class="bar {tone}" style="width:{120 * abs(change) / largest:.1f}px"></div>'
 
