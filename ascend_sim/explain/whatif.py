@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ascend_sim.explain.aligned import align, is_aligned
-from ascend_sim.explain.columns import Block, Columns, Ints, own_cycles
+from ascend_sim.explain.columns import Block, Bools, Columns, Ints, own_cycles
 from ascend_sim.explain.replay import Change as Reweigh
 from ascend_sim.explain.replay import Weights, replay
 from ascend_sim.explain.variants import Change, ChangedCosts
@@ -272,12 +272,18 @@ def _hbm(block: Block, weights: Weights) -> None:
 
 def _held(columns: Columns, block: Block, weights: Weights) -> None:
     memory = columns.timing.memory
-    from_hbm = np.asarray(block.line.hbm_bytes, np.int64) > 0
-    weights.moving = np.where(_stages(block) == Stage.HBM, block.own, weights.moving)
+    from_hbm = (np.asarray(block.line.hbm_bytes, np.int64) > 0) & ~_bypassing(block)
+    weights.moving = np.where((_stages(block) == Stage.HBM) & ~_bypassing(block), block.own, weights.moving)
     for queue, cycles in ((1, memory.load_latency_cycles), (2, memory.store_latency_cycles)):
         at = block.prices.queues[queue]
         at = at[from_hbm[at]]
         weights.latency[at] = cycles
+
+
+def _bypassing(block: Block) -> Bools:
+    """Transfers whose hint keeps them out of L2: it never holds what they move."""
+    bypass = [isinstance(i.work, CopyWork) and i.work.l2_bypass for i in block.prices.instrs]
+    return np.array(bypass, np.bool_)[block.prices.code]
 
 
 def _aligned(columns: Columns, block: Block, weights: Weights) -> None:
