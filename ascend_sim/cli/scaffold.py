@@ -13,7 +13,6 @@ from ascend_sim.scaffold.writing import write_operator as write
 def write_operator(name: str, into: Path) -> None:
     """Write the folder and say what to do with it."""
     folder = write(name, into)
-    shown = folder if folder.is_absolute() or str(folder).startswith((".", "..")) else Path(".") / folder
-    start = "" if shown.is_absolute() or str(shown).startswith(".") else "./"
+    start = "" if folder.is_absolute() or str(folder).startswith(".") else "./"  # a name without a slash is no path
     typer.echo(f"wrote {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
-    typer.echo(f"`{PROGRAM} run {start}{shown}` runs it, `pytest {folder}` tests it")
+    typer.echo(f"`{PROGRAM} run {start}{folder}` runs it, `pytest {folder}` tests it")

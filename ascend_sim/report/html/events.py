@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ascend_sim.explain import Account, BlockAccount
+from ascend_sim.explain import Account, BlockAccount, Reason
 from ascend_sim.program import CopyWork, Instr, PipeID
 from ascend_sim.report.codes import Codes
 from ascend_sim.report.text import place_text
@@ -70,7 +70,6 @@ def instruction_bars(blocks: list[CoreTimeline], timeline: Timeline, span: tuple
 
 def issue_bars(blocks: list[BlockAccount], timeline: Timeline, span: tuple[float, float]) -> list[Bar]:
     """Where the scalar unit works: everything between its gaps."""
-    lines = {line.program.block: line for line in timeline.cores}
     bars = []
     for block in blocks:
         gaps = block.pipes["scalar"].gaps
@@ -79,24 +78,23 @@ def issue_bars(blocks: list[BlockAccount], timeline: Timeline, span: tuple[float
         for begin, end in zip(begins, ends, strict=True):
             low, high = timeline.to_us(begin), timeline.to_us(end)
             if high > max(low, span[0]) and low < span[1]:
-                row = row_name(lines[block.block], "scalar")
+                row = row_name(block.columns.line, "scalar")
                 bars.append(Bar(row, low, high - low, SCALAR_WORK, f"{SCALAR_WORK}<br>{end - begin:,} cycles"))
     return bars
 
 
 def gap_bars(blocks: list[BlockAccount], timeline: Timeline, span: tuple[float, float]) -> list[Bar]:
     """Every gap with its reason, what came next and what it waited for; idle ends and starts left out."""
-    lines = {line.program.block: line for line in timeline.cores}
     bars = []
     for block in blocks:
         for gap in block.gaps():
             begin, end = timeline.to_us(gap.begin), timeline.to_us(gap.end)
-            if end < span[0] or begin > span[1] or gap.reason.name in {"DONE", "START"} or gap.in_flight:
+            if end < span[0] or begin > span[1] or gap.reason in {Reason.DONE, Reason.START} or gap.in_flight:
                 continue
             after = f"<br>before {gap.instr.name} {place_text(gap.instr)}" if gap.instr else ""
             cause = f"<br>waits for {gap.cause.name} {place_text(gap.cause)}" if gap.cause else ""
             text = f"{gap.reason.text}<br>{gap.cycles:,} cycles, {end - begin:.4f} us{after}{cause}"
-            bars.append(Bar(row_name(lines[block.block], gap.pipe), begin, end - begin, gap.reason.text, text))
+            bars.append(Bar(row_name(block.columns.line, gap.pipe), begin, end - begin, gap.reason.text, text))
     return bars
 
 
@@ -127,10 +125,10 @@ def rates(account: Account) -> Rates:
     moved = {"read": np.zeros(len(edges) - 1), "written": np.zeros(len(edges) - 1)}
     for block in account.blocks:
         at = cores.index(block.core)
+        here = _spread(np.array([block.begin]), np.array([block.finish]), np.ones(1), edges)
         for name, _ in PIPES:
             gaps = block.pipes[name].gaps
             idle = _spread(gaps.begin, gaps.end, np.ones(len(gaps.begin)), edges)
-            here = _spread(np.array([block.begin]), np.array([block.finish]), np.ones(1), edges)
             busy[name][at] += np.maximum(here - idle, 0)
     for line in timeline.cores:
         codes = Codes()
