@@ -67,8 +67,9 @@ class Space:
     `axes` names what is to be covered, with its sizes ({"rows": 32768, "heads": 32}). `candidates` yields about `limit`
     legal tilings, among them that of the host code; `coverage` what each block of a tiling works on; `choices` what a
     tiling has chosen, under the names that people know ("rows per loop"). `rebuild` makes a tiling from the fields of
-    the operator's tiling struct, as they are; `fields` sorts raw words into them. `problems` says what else is wrong
-    with a tiling: fields that do not fit the call, limits of instructions.
+    the operator's tiling struct, as they are, and of "block_dim" where it is known (raw words do not tell it: the host
+    code's rule does); `fields` sorts raw words into them. `problems` says what else is wrong with a tiling: fields that
+    do not fit the call, limits of instructions.
     """
 
     axes: Callable[[TilingContext], Mapping[str, int]]

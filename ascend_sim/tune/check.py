@@ -99,7 +99,8 @@ def _from_json(path: Path, text: str) -> dict[str, int | str] | list[int]:
         raise InputError(f"tiling file {path} is no JSON: {error}") from None
     for name in ("best", "tiling", "data"):  # as `tune`, `run` and `tiling` write it
         if isinstance(found, dict) and isinstance(found.get(name), dict):
-            found = found[name]
+            blocks = {"block_dim": found["block_dim"]} if name == "data" and "block_dim" in found else {}
+            found = blocks | found[name]
     if isinstance(found, list) and found and all(isinstance(word, int) for word in found):
         return found
     if isinstance(found, dict) and found and all(isinstance(value, int | str) for value in found.values()):

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ascend_sim.host.device import Device
-from ascend_sim.host.execute import run_operator
 from ascend_sim.host.planning import tiling_context
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.space import uncovered
 from ascend_sim.host.tensors import TensorInfo
 from ascend_sim.soc import load
+from tests.ops.helpers.spaces import check_legal, check_right, context_of
 
 OP = operator_named("inplace_partial_rotary_mul")
 CHIP = load("Ascend910B3")
@@ -41,22 +39,7 @@ def calls(draw: st.DrawFn):
 @settings(max_examples=12, deadline=None)
 @given(calls(), st.integers(1, 6))
 def test_every_row_and_head_once(given_call, cores: int):
-    context = replace(tiling_context(OP, *given_call, CHIP), cores=cores)
-    axes = SPACE.axes(context)
-    own, *others = SPACE.candidates(context, 12)
-    assert own == OP.support_on(CHIP.name).tiling(context)
-    for tiling in others:
-        assert SPACE.faults(tiling, context) == []
-        assert tiling.block_dim <= cores
-        assert tiling.ub_used_bytes <= context.ub_bytes
-        done = Counter()
-        for piece in SPACE.coverage(tiling, context):
-            rows, heads = piece.axes
-            done.update((r, h) for some in rows.each() for more in heads.each() for r in some for h in more)
-        assert done == Counter((r, h) for r in range(axes["rows"]) for h in range(axes["heads"]))
-        again = SPACE.rebuild(context, tiling.data)
-        assert (again.words, again.block_dim, again.buffers) == (tiling.words, tiling.block_dim, tiling.buffers)
-        assert SPACE.rebuild(context, SPACE.fields(tiling.words, context)).words == tiling.words
+    check_legal(OP, context_of(OP, *given_call, CHIP, cores), 12)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +51,9 @@ def test_every_row_and_head_once(given_call, cores: int):
     ],
 )
 def test_right_with_every_tiling(given_call, kernels: set[str]):
-    inputs, attrs = given_call
-    context = replace(tiling_context(OP, inputs, attrs, CHIP), cores=4)
-    random = np.random.default_rng(1)
-    values = {name: random.standard_normal(info.shape).astype(info.dtype) for name, info in inputs.items()}
-    tried = set()
-    for tiling in SPACE.candidates(context, 30):
-        arrays = {name: value.copy() for name, value in values.items()}
-        run = run_operator(OP, arrays, attrs, Device(CHIP, timing=False, echo=False), tiling=tiling)
-        assert run.outputs["x"].tobytes() == run.golden["x"].tobytes(), tiling.data
-        tried.add(SPACE.choices(tiling)["kernel"])
-    assert tried == kernels
+    tilings = check_legal(OP, context_of(OP, *given_call, CHIP, 4), 30)
+    check_right(OP, *given_call, CHIP, tilings)
+    assert {SPACE.choices(tiling)["kernel"] for tiling in tilings} == kernels
 
 
 def test_the_example_of_the_issue():
