@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from heapq import heapreplace
 from math import prod
 
 from ascend_sim.errors import InputError
 from ascend_sim.host.tiling import Loop, Tiling, TilingContext, ceil_div
+from ascend_sim.soc.models import MAX_BLOCKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ class Space:
     tiling has chosen, under the names that people know ("rows per loop"). `rebuild` makes a tiling from the fields of
     the operator's tiling struct, as they are, and of "block_dim" where it is known (raw words do not tell it: the host
     code's rule does); `fields` sorts raw words into them. `problems` says what else is wrong with a tiling: fields that
-    do not fit the call, limits of instructions.
+    do not fit the call, limits of instructions. `word_bytes`: what the raw words take in a dump of a board's memory, in
+    order, the last size for all that follow.
     """
 
     axes: Callable[[TilingContext], Mapping[str, int]]
@@ -79,15 +81,19 @@ class Space:
     fields: Callable[[Sequence[int], TilingContext], Mapping[str, int]]
     rebuild: Callable[[TilingContext, Mapping[str, int | str]], Tiling]
     problems: Callable[[Tiling, TilingContext], list[str]]
+    word_bytes: Sequence[int] = (8,)
 
     def faults(self, tiling: Tiling, context: TilingContext) -> list[str]:
         """Everything for which a tiling is not legal; none for a legal one."""
+        if not 1 <= tiling.block_dim <= MAX_BLOCKS:
+            return [f"its block dim is {tiling.block_dim:,}; allowed are 1 to {MAX_BLOCKS:,}"]
         found = []
         if tiling.ub_used_bytes > context.ub_bytes:
             found.append(
                 f"its buffers take {tiling.ub_used_bytes:,} B of unified buffer, {context.ub_bytes:,} B are there"
             )
-        return found + self.problems(tiling, context) + uncovered(self.coverage(tiling, context), self.axes(context))
+        found += self.problems(tiling, context)
+        return found + uncovered(self.coverage(tiling, context), self.axes(context))
 
 
 def uncovered(pieces: Iterable[Piece], axes: Mapping[str, int]) -> list[str]:
@@ -99,7 +105,7 @@ def uncovered(pieces: Iterable[Piece], axes: Mapping[str, int]) -> list[str]:
                 return [f"block {piece.block} works on {name} {steps.start} to {steps.end - 1}, there are {size:,}"]
             if steps.steps > 0 and not 0 < steps.last <= steps.per_step:
                 return [f"block {piece.block} takes {steps.last} {name} in its last step of up to {steps.per_step}"]
-    for one, other in combinations((piece for piece in found if piece.volume), 2):
+    for one, other in _neighbours([piece for piece in found if piece.volume]):
         overlap = [range(max(a.start, b.start), min(a.end, b.end)) for a, b in zip(one.axes, other.axes, strict=True)]
         if all(overlap):
             text = ", ".join(f"{name} {part[0]} to {part[-1]}" for name, part in zip(axes, overlap, strict=True))
@@ -111,11 +117,30 @@ def uncovered(pieces: Iterable[Piece], axes: Mapping[str, int]) -> list[str]:
     return []
 
 
-def balance(pieces: Iterable[Piece]) -> float:
-    """Mean work of a block over that of the block that has most: 1 when all have the same."""
-    volumes = [piece.volume for piece in pieces]
-    most = max(volumes, default=0)
-    return sum(volumes) / len(volumes) / most if most else 1.0
+def _neighbours(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, Piece]]:
+    """The pairs with a place in common on the axis that is cut most."""
+    if not pieces:
+        return
+    axis = max(range(len(pieces[0].axes)), key=lambda axis: len({piece.axes[axis].start for piece in pieces}))
+    ordered = sorted(pieces, key=lambda piece: piece.axes[axis].start)
+    for index, one in enumerate(ordered):
+        following = index + 1
+        while following < len(ordered) and ordered[following].axes[axis].start < one.axes[axis].end:
+            yield one, ordered[following]
+            following += 1
+
+
+def balance(pieces: Iterable[Piece], cores: int | None = None) -> float:
+    """Mean work of a core over that of the core that has most: 1 when all have the same. More blocks than `cores` take
+    turns, each on the core that has least so far; without `cores` every block has its own."""
+    blocks: dict[int, int] = {}
+    for piece in pieces:
+        blocks[piece.block] = blocks.get(piece.block, 0) + piece.volume
+    loads = [0] * (len(blocks) if cores is None else cores)
+    for volume in blocks.values():
+        heapreplace(loads, loads[0] + volume)
+    most = max(loads, default=0)
+    return sum(loads) / len(loads) / most if most else 1.0
 
 
 # --- what enumerations have in common --------------------------------------------------------------------------------
@@ -170,8 +195,23 @@ def same_as(tiling: Tiling) -> tuple[object, ...]:
     return tiling.key, tiling.block_dim, *tiling.data.values()
 
 
-def words_as_fields(words: Sequence[int], struct: Sequence[str]) -> dict[str, int]:
+Word = str | tuple[str, ...] | None
+"""What a raw word holds: a field, fields of 32 bits (low half first), or nothing that is read here."""
+
+
+def words_as_fields(words: Sequence[int], struct: Sequence[Word]) -> dict[str, int]:
     """Raw words by the names of the tiling struct; a dump may go on behind it with zeros."""
-    if len(words) < len(struct) or any(words[len(struct) :]):
+    if len(words) < len(struct):
         raise InputError(f"the tiling data has {len(words)} words, the tiling struct has {len(struct)}")
-    return dict(zip(struct, words, strict=False))
+    if any(words[len(struct) :]):
+        raise InputError(
+            f"the tiling data has {len(words)} words, the tiling struct has {len(struct)}, and the words behind it are "
+            "not all 0"
+        )
+    found: dict[str, int] = {}
+    for word, names in zip(words, struct, strict=False):
+        if isinstance(names, str):
+            found[names] = word
+        for place, name in enumerate(names if isinstance(names, tuple) else ()):
+            found[name] = word >> 32 * place & 0xFFFFFFFF
+    return found

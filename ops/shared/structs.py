@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ascend_sim.errors import InputError
+from ascend_sim.host.space import Word, words_as_fields
 from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 Names = tuple[str, ...]
@@ -24,6 +26,19 @@ class Struct:
     def data(self, fields: Mapping[str, int]) -> dict[str, int]:
         """The part that is filled: what `fields` say, and 0 where they say nothing."""
         return {name: fields.get(name, 0) for name in self.parts[self.filled]}
+
+    def fields(self, words: Sequence[int]) -> dict[str, int]:
+        """The part that raw `words` fill, what is in front left aside."""
+        layout: list[Word] = [None] * self.before
+        layout += [f"{index}.{name}" for index, part in enumerate(self.parts) for name in part]
+        values = words_as_fields(words, layout)
+        parts = [{name: values[f"{index}.{name}"] for name in part} for index, part in enumerate(self.parts)]
+        filled = [part for part in parts if any(part.values())] or [parts[self.filled]]
+        if len(filled) > 1:
+            raise InputError(
+                f"the tiling data fills {len(filled)} of the {len(parts)} parts of the tiling struct, a call fills one"
+            )
+        return filled[0]
 
     def words(self, data: Mapping[str, int]) -> tuple[int, ...]:
         """All of the struct."""
