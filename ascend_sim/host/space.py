@@ -179,6 +179,34 @@ def thinned(values: Sequence[int], count: int) -> list[int]:
     return head + [rest[index] for index in picked]
 
 
+FEW_BLOCKS, MOST_BLOCKS = 4, 40
+"""Numbers of blocks that are tried at least and at most, as far as there are so many."""
+
+
+def tilings_by_blocks(total: int, cores: int, limit: int, forms: Callable[[int], Iterable[Tiling]]) -> Iterator[Tiling]:
+    """About `limit` tilings of `total` shares of work: `forms` of as many numbers of blocks as that takes."""
+    per_block = max(1, sum(1 for _ in forms(cores)))
+    for blocks in block_dims(total, cores, min(MOST_BLOCKS, max(FEW_BLOCKS, limit // per_block))):
+        yield from forms(blocks)
+
+
+def tilings_by_step(total: int, count: int, ub_bytes: int, tiling: Callable[[int], Tiling]) -> Iterator[Tiling]:
+    """`tiling` of at most `count` sizes of a step over `total`, beginning with the largest that fits UB."""
+    yield from (tiling(size) for size in step_sizes(total, _largest_that_fits(total, ub_bytes, tiling), count))
+
+
+def _largest_that_fits(total: int, ub_bytes: int, tiling: Callable[[int], Tiling]) -> int:
+    """0 for none; what UB holds grows with the step."""
+    low, high = 0, total
+    while low < high:
+        middle = (low + high + 1) // 2
+        if tiling(middle).ub_used_bytes <= ub_bytes:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def distinct(own: Tiling, others: Iterable[Tiling]) -> Iterator[Tiling]:
     """`own`, then those of the others that differ from it and from each other."""
     seen = {same_as(own)}
@@ -193,6 +221,17 @@ def distinct(own: Tiling, others: Iterable[Tiling]) -> Iterator[Tiling]:
 def same_as(tiling: Tiling) -> tuple[object, ...]:
     """Equal for tilings that make the same launch."""
     return tiling.key, tiling.block_dim, *tiling.data.values()
+
+
+def number(given: Mapping[str, int | str], name: str, default: int | None = None) -> int:
+    """A whole number among the fields of somebody's tiling."""
+    value = given.get(name, default)
+    if value is None:
+        raise InputError(f"the tiling data has no field {name}")
+    try:
+        return int(value)
+    except ValueError:
+        raise InputError(f"field {name} of the tiling data is {value!r}, it has to be a whole number") from None
 
 
 Word = str | tuple[str, ...] | None

@@ -7,11 +7,19 @@ where cos has one row per batch, but it can rotate the short rows of any call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ascend_sim.errors import InputError
-from ascend_sim.host.space import Piece, Space, Steps, block_dims, distinct, step_sizes, words_as_fields
+from ascend_sim.host.space import (
+    Piece,
+    Space,
+    Steps,
+    distinct,
+    tilings_by_blocks,
+    tilings_by_step,
+    words_as_fields,
+)
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
 from . import tiling as host
@@ -20,14 +28,9 @@ from .struct import STRUCT
 
 STEP_SIZES = 8
 """At most so many sizes of a UB step are tried for each number of blocks and buffers."""
-FEW_BLOCKS = 4
-"""At least so many numbers of blocks are tried."""
 MOST_REPEATS = 255
 MOST_COPIED_BLOCKS = 4095
 BUFFERS = (1, 2)
-
-Form = Callable[[int], Tiling]
-"""A tiling for a number of blocks."""
 
 
 def axes(context: TilingContext) -> dict[str, int]:
@@ -46,9 +49,7 @@ def candidates(context: TilingContext, limit: int) -> Iterator[Tiling]:
         return
     call = check(context)
     rows, _ = host.positions(context, call)
-    per_block = max(1, sum(1 for _ in _forms(context, call, context.cores)))
-    counts = block_dims(rows, context.cores, max(FEW_BLOCKS, limit // per_block))
-    made = (form for blocks in counts for form in _forms(context, call, blocks))
+    made = tilings_by_blocks(rows, context.cores, limit, partial(_forms, context, call))
     yield from distinct(own, (tiling for tiling in made if not SPACE.faults(tiling, context)))
 
 
@@ -57,29 +58,12 @@ def _forms(context: TilingContext, call: RopeCall, blocks: int) -> Iterator[Tili
     rows, heads = host.positions(context, call)
     per_core = ceil_div(rows, blocks)
     fields = host.general_fields(context, call, blocks)
+    by_step = partial(tilings_by_step, count=STEP_SIZES, ub_bytes=context.ub_bytes)
     for buffers in BUFFERS:
-        whole = partial(host.split_s, context, call, fields, buffers=buffers)
-        for size in step_sizes(per_core, _most(context, per_core, whole), STEP_SIZES):
-            yield whole(size)
-        chunks = partial(host.split_bsn, context, call, fields, buffers=buffers)
-        for size in step_sizes(heads, _most(context, heads, chunks), STEP_SIZES):
-            yield chunks(size)
+        yield from by_step(per_core, tiling=partial(host.split_s, context, call, fields, buffers=buffers))
+        yield from by_step(heads, tiling=partial(host.split_bsn, context, call, fields, buffers=buffers))
         if host.fast_takes(call):
-            fast = partial(host.fast, context, call, per_core, buffers=buffers)
-            for size in step_sizes(per_core, _most(context, per_core, fast), STEP_SIZES):
-                yield fast(size)
-
-
-def _most(context: TilingContext, total: int, form: Form) -> int:
-    """The largest step that fits UB; what UB holds grows with it."""
-    low, high = 0, total
-    while low < high:
-        middle = (low + high + 1) // 2
-        if form(middle).ub_used_bytes <= context.ub_bytes:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+            yield from by_step(per_core, tiling=partial(host.fast, context, call, per_core, buffers=buffers))
 
 
 # --- what a tiling says ----------------------------------------------------------------------------------------------

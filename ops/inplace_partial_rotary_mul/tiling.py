@@ -12,6 +12,7 @@ from dataclasses import replace
 from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
+from ..shared.structs import with_buffers
 from .checks import RopeCall, check
 from .struct import answer
 
@@ -103,13 +104,7 @@ def fast_answer(context: TilingContext, call: RopeCall, fields: Fields, blocks: 
         buffers=_fast_buffers(heads, fields["headDim"], factor, buffers),
         warnings=_repeat_warnings(heads) if broadcast else (),
     )
-    return found if buffers == FAST_BUFFERS else with_buffers(found, buffers)
-
-
-def with_buffers(tiling: Tiling, buffers: int) -> Tiling:
-    """The same with queues of another number of buffers, which is a constant of the kernel's source."""
-    note = f"BUFFER_NUM in the kernel's source has to be {buffers}: it is not in the tiling data"
-    return replace(tiling, data={**tiling.data, "bufferNum": buffers}, notes=(*tiling.notes, note))
+    return with_buffers(found, buffers, FAST_BUFFERS)
 
 
 def _fast_shares(used: int, front: Loop, last: Loop) -> tuple[CoreShare, ...]:
@@ -232,7 +227,7 @@ def split_s_answer(context: TilingContext, call: RopeCall, fields: Fields, block
         buffers=_general_buffers(call, elements, table, buffers),
         warnings=_sign_warnings(elements),
     )
-    return found if buffers == 1 else with_buffers(found, buffers)
+    return with_buffers(found, buffers, 1)
 
 
 def _loop(unit: str, per_loop: int, loops: int, tail: int) -> Loop:
@@ -284,7 +279,7 @@ def split_bsn_answer(context: TilingContext, call: RopeCall, fields: Fields, blo
     chunk = fields["ubCalcNNum"] * call.padded_dim
     shares, room = _general_shares(fields, front, tail), _general_buffers(call, chunk, chunk, buffers)
     found = replace(found, shares=shares, buffers=room, warnings=_sign_warnings(chunk))
-    return found if buffers == 1 else with_buffers(found, buffers)
+    return with_buffers(found, buffers, 1)
 
 
 def _dtype_text(call: RopeCall) -> str:

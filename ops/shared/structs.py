@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ascend_sim.errors import InputError
 from ascend_sim.host.space import Word, words_as_fields
@@ -76,3 +76,11 @@ def answer(
         shares=shares,
         buffers=buffers,
     )
+
+
+def with_buffers(tiling: Tiling, buffers: int, kernels_own: int) -> Tiling:
+    """The same with `buffers` buffers in each queue, which is a constant of the kernel's source."""
+    if buffers == kernels_own:
+        return tiling
+    note = f"BUFFER_NUM in the kernel's source has to be {buffers}: it is not in the tiling data"
+    return replace(tiling, data={**tiling.data, "bufferNum": buffers}, notes=(*tiling.notes, note))
