@@ -235,6 +235,15 @@ def sweep(
         int | None,
         typer.Option("--workers", metavar="N", help="Processes; without it as many as processors.", show_default=False),
     ] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            "--executor",
+            metavar="WHERE",
+            help="processes (of this machine), or dask://HOST:PORT: the workers of a Dask cluster.",
+            show_default=False,
+        ),
+    ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Simulate every launch in full, no matter how long.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write all points as CSV.", show_default=False)] = None,
     json: Json = False,
@@ -245,7 +254,7 @@ def sweep(
     """
     from ascend_sim.cli.sweep import SweepRequest, show_sweep  # noqa: PLC0415
 
-    show_sweep(SweepRequest(op, over, inputs, attrs, soc, results, workers, exact, csv, json))
+    show_sweep(SweepRequest(op, over, inputs, attrs, soc, results, workers, executor, exact, csv, json))
 
 
 @app.command(short_help="Operators: inputs, dtypes, attributes.")

@@ -20,9 +20,23 @@ from ascend_sim.host.tensors import tensor_info
 from ascend_sim.report.files import atomic, check_writable
 from ascend_sim.report.style import Style, percent, style_for, us
 from ascend_sim.tune.axes import read_axes
+from ascend_sim.tune.executors import executor_named
 from ascend_sim.tune.sweep import Row, Sweep, run_sweep
 
-COLUMNS = ("duration_us", "sampling_error", "bound", "bound_ratio", "efficiency", "gbps", "key", "block_dim", "refused")
+COLUMNS = (
+    "duration_us",
+    "sampling_error",
+    "bound",
+    "bound_ratio",
+    "roofline_us",
+    "roof",
+    "efficiency",
+    "gbps",
+    "key",
+    "block_dim",
+    "refused",
+    "failed",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,7 @@ class SweepRequest:
     soc: str | None
     results: Path | None
     workers: int | None
+    executor: str | None
     exact: bool
     csv: Path | None
     json: bool
@@ -51,8 +66,9 @@ def show_sweep(request: SweepRequest) -> None:
     soc = request.soc or operator.default_soc
     sweep = Sweep(operator, infos, operator.bind_attrs(attrs), soc, read_axes(request.over), request.exact)
     path = request.results or sweep.default_file
+    executor = executor_named(request.executor, request.workers)
     with counting("points") as done:
-        rows = run_sweep(sweep, path, workers=request.workers, done=done)
+        rows = run_sweep(sweep, path, executor, done=done)
     if request.csv is not None:
         with atomic(request.csv, "table") as temporary:
             temporary.write_text(rows_csv(sweep, rows), encoding="utf-8")
@@ -74,11 +90,17 @@ def rows_text(sweep: Sweep, rows: Sequence[Row], path: Path, style: Style) -> st
 
 
 def _cells(result: Any) -> list[str]:
-    if "refused" in result:
-        return [f"refused: {result['refused']}"]
+    for kind in ("refused", "failed"):
+        if kind in result:
+            return [f"{kind}: {result[kind]}"]
     error = f" ±{100 * result['sampling_error']:.1f} %" if result["sampling_error"] else ""
     limit = f"{result['bound']} {percent(result['bound_ratio'])}"
-    figures = [us(result["duration_us"]) + error, limit, percent(result["efficiency"]), f"{result['gbps']:,.0f}"]
+    figures = [
+        us(result["duration_us"]) + error,
+        limit,
+        f"{percent(result['efficiency'])} {result['roof']}",
+        f"{result['gbps']:,.0f}",
+    ]
     return [*figures, str(result["key"]), str(result["block_dim"])]
 
 

@@ -74,6 +74,16 @@ class TimedCall:
         """Whether all tensors together fit into L2."""
         return self._lines <= self.chip.l2.bytes // LINE_BYTES
 
+    @property
+    def input_bytes(self) -> int:
+        """Of all inputs."""
+        return sum(info.nbytes for info in self.planned.infos.values())
+
+    @property
+    def output_bytes(self) -> int:
+        """Of all outputs."""
+        return sum(info.nbytes for _, info in output_infos(self.planned))
+
     @cached_property
     def _lines(self) -> int:
         """L2 lines of all tensors."""

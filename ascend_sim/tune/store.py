@@ -2,67 +2,104 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from ascend_sim.errors import InputError
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS sweep (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS points (number INTEGER PRIMARY KEY, result TEXT NOT NULL);
-"""
+_MAGIC = b"SQLite format 3\0"
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS sweep (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS points (number INTEGER PRIMARY KEY, result TEXT NOT NULL)",
+)
 _TABLES = {"sweep", "points"}
+ANOTHER = "give another --results"
 
 
 class Store:
     """The finished points of the sweep that `identity` describes, in `path`; a file of anything else is refused and
-    left as it is."""
+    left as it is.
+
+    The file is this process's alone while it is open. SQLite locks it, and the lock goes with the process.
+    """
 
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
         self.path = path
+        _check_file(path)
+        self._fresh = not path.exists()
         wanted = json.dumps(identity, sort_keys=True)
-        if not path.parent.is_dir():
-            raise InputError(f"results file {path}: there is no folder {path.parent}")
-        fresh = not path.exists() or path.stat().st_size == 0
-        if not fresh:
-            self._check(wanted)
-        self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=FULL")
-        self._connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
-        self._connection.execute("INSERT OR IGNORE INTO sweep (id, identity) VALUES (1, ?)", (wanted,))
-
-    def _check(self, wanted: str) -> None:
-        """Look without changing anything; SQLite may put in what a killed process had committed."""
+        with self._told():
+            self._connection = sqlite3.connect(path, isolation_level=None, timeout=1)
         try:
-            connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=rw", uri=True, timeout=30)
-            try:
-                names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-                found = connection.execute("SELECT identity FROM sweep").fetchone() if names == _TABLES else None
-            finally:
-                connection.close()
-        except sqlite3.DatabaseError as error:
-            raise InputError(
-                f"results file {self.path} is not one of a sweep ({error}); give another --results"
-            ) from None
-        if names and names != _TABLES:
-            raise InputError(f"results file {self.path} is a database of something else; give another --results")
+            with self._told():
+                self._connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+                self._check_contents(wanted)
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                self._connection.execute("PRAGMA synchronous=FULL")
+                with self._transaction():
+                    for statement in _SCHEMA:
+                        self._connection.execute(statement)
+                    self._connection.execute("INSERT OR IGNORE INTO sweep (id, identity) VALUES (1, ?)", (wanted,))
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _check_contents(self, wanted: str) -> None:
+        """Refuse what is not of this sweep, before anything is written."""
+        names = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not names:
+            return
+        if names != _TABLES:
+            raise InputError(f"results file {self.path} is a database of something else; {ANOTHER}")
+        found = self._connection.execute("SELECT identity FROM sweep").fetchone()
         if found is not None and found[0] != wanted:
             difference = _difference(json.loads(found[0]), json.loads(wanted))
-            raise InputError(f"results file {self.path} is of another sweep ({difference}); give another --results")
+            raise InputError(f"results file {self.path} is of another sweep ({difference}); {ANOTHER}")
 
     def finished(self) -> dict[int, dict[str, Any]]:
         """Results by number of the point."""
-        rows = self._connection.execute("SELECT number, result FROM points ORDER BY number")
+        with self._told():
+            rows = self._connection.execute("SELECT number, result FROM points ORDER BY number").fetchall()
         return {number: json.loads(result) for number, result in rows}
 
-    def keep(self, number: int, result: Mapping[str, Any]) -> None:
-        """Write one point; it is on the disk when this returns."""
-        self._connection.execute("INSERT OR IGNORE INTO points VALUES (?, ?)", (number, json.dumps(result)))
+    def keep(self, numbers: Sequence[int], result: Mapping[str, Any]) -> None:
+        """Write the result that these points have in common; it is on the disk when this returns."""
+        text = json.dumps(result)
+        with self._told(), self._transaction():
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO points VALUES (?, ?)", [(number, text) for number in numbers]
+            )
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN EXCLUSIVE")
+        try:
+            yield
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """What SQLite says, in terms of results files."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "")
+            if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                text = f"results file {self.path} is in use by another sweep; wait until it has ended, or {ANOTHER}"
+            elif name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+                text = f"results file {self.path} is not one of a sweep ({error}); {ANOTHER}"
+            else:
+                text = f"cannot write the results file {self.path}: {error}; what it holds is kept"
+            raise InputError(text) from None
 
     def __enter__(self) -> Store:
         return self
@@ -70,12 +107,34 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        empty = self._fresh and error is not None and not self._connection.execute("SELECT 1 FROM points").fetchone()
         self._connection.close()
+        if empty:  # nothing has come of it
+            self.path.unlink(missing_ok=True)
+
+
+def _check_file(path: Path) -> None:
+    """What can be told without SQLite."""
+    if not path.parent.is_dir():
+        raise InputError(f"results file {path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise InputError(f"results file {path} is a folder; give the name of a file")
+    try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"results file {path} is no regular file; {ANOTHER}")
+        with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+            begin = file.read(len(_MAGIC))
+            if begin and begin != _MAGIC:
+                raise InputError(f"results file {path} is not one of a sweep (it is no SQLite file); {ANOTHER}")
+    except OSError as error:
+        raise InputError(f"cannot read the results file {path}: {error.strerror or error}") from None
 
 
 def _difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """`op is a there and b here`, of the first thing that differs."""
     for name in ours:
         if theirs.get(name) != ours[name]:
+            if name == "source":
+                return "the operator's source files have changed since"
             return f"{name} is {theirs.get(name)} there and {ours[name]} here"
     return "it has more to it"

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ascend_sim.errors import AscendSimError, InputError
+from ascend_sim.errors import AscendSimError
 from ascend_sim.host.operator import Operator
-from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import TensorInfo
-from ascend_sim.machine.memory import hbm_bytes_per_cycle
 from ascend_sim.sampling.calls import TimedCall
-from ascend_sim.soc import Soc, load
-from ascend_sim.tune.axes import Axis, Point, points
+from ascend_sim.soc import load
+from ascend_sim.tune.axes import Axis
+from ascend_sim.tune.executors import Executor, Lost
+from ascend_sim.tune.points import Point, points
+from ascend_sim.tune.processes import Processes
+from ascend_sim.tune.roofline import roofline
+from ascend_sim.tune.sources import Source, digest, source_of
 from ascend_sim.tune.store import Store
 from ascend_sim.version import VERSION
 
@@ -39,12 +40,13 @@ class Sweep:
         """What makes results belong to it."""
         return {
             "op": self.operator.name,
+            "version": VERSION,
+            "source": digest(self.operator),
             "inputs": {name: str(info) for name, info in self.inputs.items()},
             "attrs": {name: str(value) for name, value in self.attrs.items()},
             "soc": self.soc,
             "axes": {axis.name: list(axis.values) for axis in self.axes},
             "exact": self.exact,
-            "version": VERSION,
         }
 
     @property
@@ -63,64 +65,81 @@ Row = tuple[Point, Mapping[str, Any]]
 def run_sweep(
     sweep: Sweep,
     path: Path,
+    executor: Executor | None = None,
     *,
-    workers: int | None = None,
     done: Callable[[int, int], object] = lambda _n, _of: None,
 ) -> list[Row]:
-    """Time the points that `path` does not hold yet, and answer all of them in order.
+    """Time the points that `path` does not hold yet, on `executor` (without it, on processes), and answer all of them
+    in order.
 
-    A point that the operator refuses has the text as its "refused". Raises `InputError` for axes that make no sense
-    and for a file of another sweep.
+    A point has what `time_point` says; one whose process died each time has a text as its "failed". Neither that nor
+    any other failure is kept, so that the next start tries it again. Raises `InputError` for axes that make no sense,
+    for a file of another sweep, and for a cluster that cannot be reached.
     """
-    if workers is not None and workers < 1:
-        raise InputError(f"workers is {workers}, it must be 1 or more")
+    executor = executor or Processes()
     wanted = sweep.points()
-    for name in dict.fromkeys(point.soc for point in wanted):
-        load(name)  # a chip that does not exist is a mistake, not a refusal
     with Store(path, sweep.identity) as store:
         found = store.finished()
-        left = [point for point in wanted if point.number not in found]
+        groups = _groups(point for point in wanted if point.number not in found)
         done(len(found), len(wanted))
-        for number, result in _timed(sweep, left, min(workers or os.cpu_count() or 1, len(left))):
-            store.keep(number, result)
-            found[number] = result
-            done(len(found), len(wanted))
+        if groups:
+            with executor:
+                for numbers, result in _timed(sweep, groups, executor):
+                    if "failed" not in result:
+                        store.keep(numbers, result)
+                    found |= dict.fromkeys(numbers, result)
+                    done(len(found), len(wanted))
     return [(point, found[point.number]) for point in wanted]
 
 
-def _timed(sweep: Sweep, left: Sequence[Point], workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    if workers <= 1:
-        yield from ((point.number, time_point(sweep.operator.name, point, sweep.exact)) for point in left)
-        return
-    with ProcessPoolExecutor(workers) as pool:
-        futures = {pool.submit(time_point, sweep.operator.name, point, sweep.exact): point.number for point in left}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+@dataclass(slots=True)
+class _Group:
+    """Points that are the same call: the first is timed for all of them."""
+
+    point: Point
+    numbers: list[int] = field(default_factory=list)
 
 
-def time_point(operator: str, point: Point, exact: bool) -> dict[str, Any]:
-    """The result of one point."""
+def _groups(left: Iterator[Point]) -> list[_Group]:
+    found: dict[str, _Group] = {}
+    for point in left:
+        found.setdefault(point.call, _Group(point)).numbers.append(point.number)
+    return list(found.values())
+
+
+def _timed(
+    sweep: Sweep, groups: Sequence[_Group], executor: Executor
+) -> Iterator[tuple[Sequence[int], dict[str, Any]]]:
+    common = (source_of(sweep.operator, remote=executor.remote), sweep.exact)
+    for place, result in executor.run(time_point, common, [group.point for group in groups]):
+        yield groups[place].numbers, {"failed": result.text} if isinstance(result, Lost) else result
+
+
+def time_point(common: tuple[Source, bool], point: Point) -> dict[str, Any]:
+    """The result of one point: its figures, or why it is "refused", or how it "failed", which is nobody's intent."""
+    source, exact = common
+    operator = source.operator()
     try:
-        chip = load(point.soc)
-        call = TimedCall(operator_named(operator), point.inputs, point.attrs, chip)
+        call = TimedCall(operator, point.inputs, point.attrs, load(point.soc))
         found = call.time(exact=exact)
     except AscendSimError as error:
         return {"refused": str(error)}
+    except MemoryError:
+        return {"failed": "not enough memory"}
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {error}"}
     metrics = found.whole.metrics
     nbytes = metrics.memory.read_bytes + metrics.memory.written_bytes
+    least_us, roof = roofline(call, found)
     return {
         "duration_us": round(found.duration_us, 4),
         "sampling_error": round(found.error, 5),
         "bound": metrics.bound,
         "bound_ratio": round(metrics.pipes[metrics.bound].ratio, 4),
-        "efficiency": round(_roofline_us(chip, nbytes, call.fits_l2) / found.duration_us, 4),
+        "roofline_us": round(least_us, 4),
+        "roof": roof,
+        "efficiency": round(least_us / found.duration_us, 4),
         "gbps": round(nbytes / found.duration_us / 1000, 2),
         "key": call.own.key,
         "block_dim": call.own.block_dim,
     }
-
-
-def _roofline_us(chip: Soc, nbytes: int, fits_l2: bool) -> float:
-    """The least time in which memory can move so much: L2 where all of it fits in, else HBM."""
-    per_cycle = chip.l2.read_bytes_per_cycle_per_aic * chip.cores.aic if fits_l2 else hbm_bytes_per_cycle(chip)
-    return nbytes / per_cycle / chip.clock_mhz
