@@ -1,16 +1,18 @@
-"""The kernel of rope_grad: one head per core, tile after tile of rows, a single buffer per queue.
+"""The kernel of rope_grad: one head per core, tile after tile of rows, a single buffer per queue (unless the
+tiling says otherwise).
 
 Instruction for instruction the real one (ascend-transformer-boost, op_kernel/rope_grad.cpp): CopyIn, Compute, CopyOut.
 """
+
+from typing import Any
 
 from ascend_sim import asc
 from ascend_sim.asc.memory import HostData
 from ascend_sim.host.operator import Call
 
-from .tiling import FP16_BYTES, MAX_PROCESS_NUM, TILING_FIELDS, tiling_buffer
+from .tiling import BUFFER_NUM, FP16_BYTES, TILING_FIELDS, tiling_buffer
 
 VECIN, VECOUT, VECCALC = asc.TPosition.VECIN, asc.TPosition.VECOUT, asc.TPosition.VECCALC
-BUFFER_NUM = 1  # per queue: loading the next tile can overlap with storing this one, and nothing else
 BLOCK_FP16 = 16  # elements of a 32 B block
 REPEAT_BLOCKS = 8  # 256 B, one row of a head
 
@@ -20,6 +22,7 @@ def launch(call: Call) -> None:
     tensors = call.tensors
     tiling = tiling_buffer(call.tiling.words).view(HostData)
     head_bytes = 8 * len(TILING_FIELDS)
+    fields: Any = call.tiling.data
     rope_grad[call.tiling.block_dim](
         tensors["q_embedded_grad"],
         tensors["k_embedded_grad"],
@@ -29,16 +32,20 @@ def launch(call: Call) -> None:
         tensors["k_grad"],
         tiling[:head_bytes].view("int64"),
         tiling[head_bytes:].view("int32"),
+        fields["rowsPerLoop"] * fields["headSize"],
+        fields.get("bufferNum", BUFFER_NUM),
     )
 
 
 class RopeGrad:
     """What one core keeps: sizes, the places of its head in GM, the seven buffers, the rows done so far."""
 
-    def __init__(self, hidden_size: int, head_size: int) -> None:
+    def __init__(self, hidden_size: int, head_size: int, max_process_num: int, buffers: int) -> None:
         self.hidden_size = hidden_size
         self.head_size = head_size
-        self.rows_per_loop = MAX_PROCESS_NUM // head_size
+        self.max_process_num = max_process_num
+        self.rows_per_loop = max_process_num // head_size
+        self.buffers = buffers
         self.rows_done = 0
         self.q_in_gm, self.k_in_gm, self.cos_gm, self.sin_gm = (asc.GlobalTensor() for _ in range(4))
         self.q_out_gm, self.k_out_gm = asc.GlobalTensor(), asc.GlobalTensor()
@@ -47,9 +54,10 @@ class RopeGrad:
         self.work = asc.TBuf(VECCALC)
 
     def init_buffers(self, pipe: asc.TPipe) -> None:
+        nbytes = self.max_process_num * FP16_BYTES
         for queue in (self.q_in, self.k_in, self.cos, self.sin, self.q_out, self.k_out):
-            pipe.init_buffer(queue, BUFFER_NUM, MAX_PROCESS_NUM * FP16_BYTES)
-        pipe.init_buffer(self.work, MAX_PROCESS_NUM * FP16_BYTES)
+            pipe.init_buffer(queue, self.buffers, nbytes)
+        pipe.init_buffer(self.work, nbytes)
 
 
 @asc.jit
@@ -62,6 +70,8 @@ def rope_grad(
     k_grad: asc.GlobalAddress,
     tiling: asc.GlobalAddress,
     samples: asc.GlobalAddress,
+    max_process_num: asc.ConstExpr[int],
+    buffers: asc.ConstExpr[int],
 ) -> None:
     """Gradients (tokens, heads * 128) times the weights of their positions; block c takes head c."""
     fields, lengths = asc.GlobalTensor(), asc.GlobalTensor()
@@ -70,7 +80,7 @@ def rope_grad(
     _, hidden_size, head_size, _, batch = (fields.get_value(i) for i in range(len(TILING_FIELDS)))
     asc.pipe_barrier(asc.PipeID.PIPE_ALL)
     pipe = asc.TPipe()
-    op = RopeGrad(hidden_size, head_size)
+    op = RopeGrad(hidden_size, head_size, max_process_num, buffers)
     column = asc.get_block_idx() * head_size  # where this core's head begins in a row
     op.q_in_gm.set_global_buffer(q_embedded_grad + column)
     op.k_in_gm.set_global_buffer(k_embedded_grad + column)
@@ -85,7 +95,7 @@ def rope_grad(
 
 @asc.jit
 def process(op: RopeGrad, length: int) -> None:
-    """One sample: full tiles of 96 rows, then what is left; positions begin at 0 again."""
+    """One sample: full tiles (of 96 rows), then what is left; positions begin at 0 again."""
     full, tail = length // op.rows_per_loop, length % op.rows_per_loop
     for tile in asc.tiles(range(full)):
         copy_in(op, tile, op.rows_per_loop)

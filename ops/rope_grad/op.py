@@ -15,6 +15,7 @@ A2_A3 = Support(
     tiling=tiling,
     dtypes=DTYPES,
     layouts=("ND, 2-D: gradients (tokens, heads * 128), tables (positions, 128)",),
+    space="space",
 )
 
 

@@ -6,7 +6,7 @@ one per head, as far as there are cores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ascend_sim.host.atb import Status, check_inputs, refuse
 from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer
 
+from ..shared.structs import with_buffers
 from .checks import OP, check_q_seq_len, dim_check, param_check
 
 DTYPES = (("float16",) * 4,)
@@ -22,6 +23,7 @@ FP16_BYTES = 2
 MAX_PROCESS_NUM = 192 * 1024 // FP16_BYTES // 8  # elements of one buffer, an eighth of the unified buffer
 MAX_CORES = 128  # a platform that answers more, or none, counts as one core
 TILING_FIELDS = ("maxSeqLen", "hiddenSize", "headSize", "sumSeqLen", "batch")  # RopeGradTilingData, all int64
+BUFFER_NUM = 1  # per queue: loading the next tile can overlap with storing this one, and nothing else
 BUFFERS = ("q_embedded_grad", "k_embedded_grad", "cos", "sin", "q_grad", "k_grad", "work")
 
 
@@ -50,28 +52,55 @@ def rope_grad_tiling(context: TilingContext) -> Tiling:
     for i, length in enumerate(q_seq_len):
         if not 0 < length <= max_seq_len:
             _refuse(f"qSeqLen[{i}] is {length}; allowed are 1 to {max_seq_len}")
-    heads = hidden // head_size
-    cores = context.cores if 1 <= context.cores <= MAX_CORES else 1
     words = (max_seq_len, hidden, head_size, rows, len(q_seq_len), *q_seq_len)
-    rows_per_loop = MAX_PROCESS_NUM // head_size
-    data: dict[str, int | str] = dict(zip(TILING_FIELDS, words, strict=False))
-    data |= {f"qSeqLen[{i}]": length for i, length in enumerate(q_seq_len)}
-    data |= {"path": "head_per_core", "rowsPerLoop": rows_per_loop}
-    return Tiling(
+    blocks = min(hidden // head_size, _cores(context))
+    return answer(context, fields_of(words), blocks, MAX_PROCESS_NUM // head_size, BUFFER_NUM)
+
+
+def _cores(context: TilingContext) -> int:
+    return context.cores if 1 <= context.cores <= MAX_CORES else 1
+
+
+def fields_of(words: Sequence[int]) -> dict[str, int]:
+    """The struct's fields, then the length of every sample."""
+    samples = words[len(TILING_FIELDS) :]
+    return dict(zip(TILING_FIELDS, words, strict=False)) | {f"qSeqLen[{i}]": n for i, n in enumerate(samples)}
+
+
+def answer(context: TilingContext, fields: Mapping[str, int], blocks: int, rows_per_loop: int, buffers: int) -> Tiling:
+    """A tiling from its fields, which may be anybody's, and from what the kernel's source fixes."""
+    samples = tuple(value for name, value in fields.items() if name not in TILING_FIELDS)
+    head_size = fields["headSize"]
+    heads = fields["hiddenSize"] // head_size if head_size else 0
+    nbytes = rows_per_loop * head_size * FP16_BYTES
+    found = Tiling(
         op=context.op,
         soc=context.soc,
         variant=context.variant,
         key=0,
         meaning="one head per core, every sample in tiles of whole rows; the kernel has no tiling keys",
-        block_dim=min(heads, cores),
+        block_dim=blocks,
         workspace_bytes=0,
-        data=data,
-        words=words,
+        data={**fields, "path": "head_per_core", "rowsPerLoop": rows_per_loop},
+        words=tuple(fields.values()),
         ub_bytes=context.ub_bytes,
-        shares=(_share(q_seq_len, min(heads, cores), rows_per_loop),),
-        buffers=tuple(UbBuffer(name, MAX_PROCESS_NUM * FP16_BYTES) for name in BUFFERS),
-        warnings=tuple(_warnings(heads, head_size, cores, sum(q_seq_len), rows)),
+        shares=(_share(samples, blocks, rows_per_loop),),
+        buffers=(
+            *(UbBuffer(name, nbytes, buffers) for name in BUFFERS[:-1]),
+            UbBuffer(BUFFERS[-1], nbytes),
+        ),
+        warnings=tuple(_warnings(heads, head_size, blocks, sum(samples), fields["sumSeqLen"])),
+        notes=_notes(head_size, rows_per_loop),
     )
+    return with_buffers(found, buffers, BUFFER_NUM)
+
+
+def _notes(head_size: int, rows_per_loop: int) -> tuple[str, ...]:
+    """What other tiles change in the kernel's source."""
+    if not head_size or rows_per_loop == MAX_PROCESS_NUM // head_size:
+        return ()
+    elements = rows_per_loop * head_size
+    return (f"MAX_PROCESS_NUM in the kernel's source has to be {elements}: it is not in the tiling data",)
 
 
 def _refuse(text: str) -> None:
