@@ -10,7 +10,7 @@ import typer
 from ascend_sim.cli.progress import progress
 from ascend_sim.errors import InputError
 from ascend_sim.lessons.catalog import Step, find_lesson, find_step, lessons
-from ascend_sim.lessons.comparison import comparison, source_changes
+from ascend_sim.lessons.comparison import compared_with, comparison, source_changes
 from ascend_sim.lessons.running import parse_changes, run_step
 from ascend_sim.report.style import Style, style_for
 
@@ -47,19 +47,14 @@ def _list(name: str | None, style: Style) -> str:
 
 def _run(step: Step, changes: dict[str, str], style: Style) -> str:
     lines = [style.rule(f"{step.lesson}, step {step.number}: {step.title}")]
+    before, names = compared_with(step, changes)
     with progress():
-        if changes:
-            before, names = step, (f"step {step.number}", " ".join(f"{k}={v}" for k, v in changes.items()))
-        else:
-            before = find_step(step.lesson, max(step.number - 1, 1))
-            names = (f"step {step.number - 1}", f"step {step.number}")
         after = run_step(step, changes)
-        alone = step.number == 1 and not changes
-        if alone:
+        if before is None:
             lines += [step.path.read_text(encoding="utf-8")]
         elif not changes:
             lines += ["What changed", source_changes(before, step, style), ""]
-        lines.append(comparison(None if alone else run_step(before), after, names, style))
+        lines.append(comparison(run_step(before) if before else None, after, names, style))
     lines.append("")
     lines.append(style.paint(f"Read on: {step.page()} ({step.page('zh').name}); the code: {step.path}", "dim"))
     return "\n".join(lines)

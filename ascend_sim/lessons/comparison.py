@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ascend_sim.explain import Reason, account
-from ascend_sim.lessons.catalog import Step
+from ascend_sim.lessons.catalog import Step, find_step
 from ascend_sim.report.result import Result
 from ascend_sim.report.style import PLAIN, Style, size, us
 from ascend_sim.report.text import timeline_rows
@@ -17,6 +17,19 @@ _REASONS_SHOWN = 5
 _SMALL_SHARE = 0.01
 """A time that is less of the AIV time than this is not worth a line."""
 _BEYOND_A_KERNEL = {Reason.START, Reason.DONE}
+
+
+def compared_with(step: Step, changes: Mapping[str, str]) -> tuple[Step | None, tuple[str, str]]:
+    """The step that a run of `step` is compared with, and what the two columns are called.
+
+    A step with other constants stands beside the step as it is, any other beside the one before; a first step stands
+    alone (None).
+    """
+    here = f"step {step.number}"
+    if changes:
+        return step, (here, " ".join(f"{name}={value}" for name, value in changes.items()))
+    before = find_step(step.lesson, step.number - 1) if step.number > 1 else None
+    return before, (f"step {before.number}" if before else "", here)
 
 
 def comparison(

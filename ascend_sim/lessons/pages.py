@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from ascend_sim.lessons.catalog import LANGUAGES, Step, find_lesson, lessons
-from ascend_sim.lessons.comparison import comparison
+from ascend_sim.lessons.catalog import LANGUAGES, Step, lessons
+from ascend_sim.lessons.comparison import compared_with, comparison
 from ascend_sim.lessons.running import parse_changes, run_step
 from ascend_sim.report.result import Result
 
@@ -29,13 +29,8 @@ def pages() -> Iterator[tuple[Step, Path]]:
 
 def figures(step: Step, changes: str = "") -> str:
     """What a block of the step's page says; `changes` as in its first line."""
-    after = _run(step, changes)
-    if changes:
-        return comparison(_run(step), after, (f"step {step.number}", changes))
-    if step.number == 1:
-        return comparison(None, after, ("", "step 1"))
-    before = find_lesson(step.lesson).steps[step.number - 2]
-    return comparison(_run(before), after, (f"step {before.number}", f"step {step.number}"))
+    before, names = compared_with(step, parse_changes(changes.split()))
+    return comparison(_run(before) if before else None, _run(step, changes), names)
 
 
 def refreshed(step: Step, text: str) -> str:
