@@ -66,6 +66,8 @@ def run_script(request: ScriptRequest) -> int:
         except AscendSimError as error:
             raise InputError(f"{_place(error)}{error}") from error
         except Exception as error:
+            if not _frames(error):
+                raise InputError(f"cannot run {str(request.file)!r}: {_not_python(error)}") from error
             typer.echo(_trimmed(error), err=True, nl=False)
             return SCRIPT_FAILED
         finally:
@@ -156,8 +158,16 @@ def _place(error: BaseException) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
 
 
+def _not_python(error: Exception) -> str:
+    """Why nothing of the script ran."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"line {error.lineno} is not Python: {error.msg}"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"it is not a Python file ({error})"
+
+
 def _trimmed(error: Exception) -> str:
     """The script's own traceback, as Python prints it."""
-    frames = _frames(error)
-    head = ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []
+    head = ["Traceback (most recent call last):\n", *traceback.format_list(_frames(error))]
     return "".join([*head, *traceback.format_exception_only(error)])
