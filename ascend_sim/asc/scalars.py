@@ -250,7 +250,7 @@ def _no_room(dtype: DataType, value: Any) -> KernelError:
 def _check_cast(source: DataType, target: DataType) -> None:
     data_type("cast of a run-time scalar", target)
     if source.is_float != target.is_float and source.itemsize != target.itemsize:
-        raise NotImplementedError(
+        raise KernelError(
             f"cast of a run-time scalar from {source!r} to {target!r}: between integers and floats only equal widths "
             "can be cast (pyasc has no other)"
         )

@@ -51,10 +51,14 @@ def _setup_context(ctx: Any, inputs: Any, output: Any) -> None:
     ctx.save_for_backward(query, key, cos, sin)
 
 
+def _check_gradient(rotary_mode: str) -> None:
+    text = f"{NAME}: gradients are computed for rotary_mode 'half' only, not for {rotary_mode!r}"
+    checks.require(rotary_mode == HALF, text)
+
+
 def _backward(ctx: Any, grad_query_out: Tensor | None, grad_key_out: Tensor | None) -> Any:
     query, key, cos, sin = ctx.saved_tensors
-    if ctx.rotary_mode != HALF:
-        raise NotImplementedError(f"{NAME}: there is no gradient for rotary_mode {ctx.rotary_mode!r}, only for 'half'")
+    _check_gradient(ctx.rotary_mode)
     needs_query, needs_key, needs_cos, needs_sin = ctx.needs_input_grad[:4]
     tables = needs_cos or needs_sin
     grads: Grads = torch.ops.cann_ops_transformer.apply_rotary_pos_emb_grad(
@@ -172,8 +176,8 @@ def apply_rotary_pos_emb(
     gradients, by `apply_rotary_pos_emb_grad`, which exists on the 950 only.
     """
     _check(query, key, cos, sin, layout, rotary_mode)
-    if rotary_mode != HALF and torch.is_grad_enabled() and any(t.requires_grad for t in (query, key, cos, sin)):
-        checks.require(False, f"{NAME}: gradients are computed for rotary_mode 'half' only, not for {rotary_mode!r}")
+    if torch.is_grad_enabled() and any(t.requires_grad for t in (query, key, cos, sin)):
+        _check_gradient(rotary_mode)
     found: tuple[Tensor, Tensor] = torch.ops.cann_ops_transformer.apply_rotary_pos_emb(
         query, key, cos, sin, layout, rotary_mode
     )

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from waiting import waits_for_kernels  # noqa: E402
 
 import ascend_sim  # noqa: E402
+from ascend_sim.errors import InputError  # noqa: E402
 from ascend_sim.frontends.torch import (  # noqa: E402
     AclnnError,
     apply_rotary_pos_emb,
@@ -214,6 +215,12 @@ class TestApplyRotaryPosEmb:
         assert str(refused.value) == (
             "apply_rotary_pos_emb: gradients are computed for rotary_mode 'half' only, not for 'quarter'"
         )
+
+    def test_other_modes_called_past_the_function_have_no_gradient(self) -> None:
+        inputs = leaves((2, 8, 3, 64), (2, 8, 1, 64), (2, 8, 1, 64), (2, 8, 1, 64))
+        operator = torch.ops.cann_ops_transformer.apply_rotary_pos_emb
+        with ascend_sim.session("ascend950"), pytest.raises(InputError, match="for rotary_mode 'half' only, not for"):
+            operator(*inputs, "BSND", "quarter")[0].sum().backward()
 
     def test_backward_on_a2_names_the_chip_that_has_it(self) -> None:
         inputs = leaves((2, 8, 3, 64), (2, 8, 1, 64), (2, 8, 1, 64), (2, 8, 1, 64))
