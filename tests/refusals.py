@@ -27,7 +27,7 @@ def _inplace(good: str, first: str, code: int) -> list[Row]:
             attrs={"rotary_mode": 0},
             torch_attrs={"rotary_mode": "half"},
         ),
-        Row(good, "slice of one", code, "compile", "partial_slice has 1 entries", attrs={"partial_slice": [8]}),
+        Row(good, "slice of one", code, "compile", "partial_slice has 1 entry", attrs={"partial_slice": [8]}),
         Row(
             good, "slice of three", code, "compile", "partial_slice has 3 entries", attrs={"partial_slice": [0, 8, 16]}
         ),

@@ -10,6 +10,7 @@ from ascend_sim.accuracy.rows import Row
 from ascend_sim.errors import InputError
 from ascend_sim.host.device import Device, Launch
 from ascend_sim.machine import Machine
+from ascend_sim.plurals import counted
 from ascend_sim.program import Program
 from ascend_sim.sampling.steady import Sample, sample
 from ascend_sim.soc import Soc, load
@@ -57,7 +58,9 @@ def simulate(row: Row, chip: Soc | None = None, recording: Recording | None = No
     if case.more is not None:
         found = replace(found, figures={**found.figures, **case.more(run(EVERY_TILE))})
     if row.block_dim not in (None, found.blocks):
-        raise InputError(f"row {row.id!r} ran on {row.block_dim} blocks, its kernel is launched on {found.blocks}")
+        raise InputError(
+            f"row {row.id!r} ran on {counted(row.block_dim, 'block')}, its kernel is launched on {found.blocks}"
+        )
     return found
 
 

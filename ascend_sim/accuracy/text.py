@@ -9,7 +9,8 @@ from ascend_sim.accuracy.checks import Check, checks
 from ascend_sim.accuracy.rows import PROTOCOLS
 from ascend_sim.accuracy.summary import summarise
 from ascend_sim.accuracy.table import Comparison, Entry
-from ascend_sim.report.style import PLAIN, Style, plural, us
+from ascend_sim.plurals import plural
+from ascend_sim.report.style import PLAIN, Style, us
 
 NAME_COLUMNS = 58
 SHORT = {"warm": "w", "cold": "c"}

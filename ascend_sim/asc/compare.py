@@ -38,6 +38,7 @@ from ascend_sim.isa.compare import COMPARE, COMPARE_SCALAR, COMPARE_TO_REGISTER,
 from ascend_sim.isa.dtypes import DataType, int32, uint8
 from ascend_sim.isa.enums import CMPMODE, MaskMode
 from ascend_sim.isa.row import Row
+from ascend_sim.plurals import counted
 from ascend_sim.program import BLOCK_BYTES
 
 __all__ = ["compare", "compare_scalar"]
@@ -231,7 +232,8 @@ def _build_to_register(frame: FrameType, row: Row, src0: Any, src1: Any, cmp_mod
     walk, after = masked_walk(row, lanes_of(src0), mask, 1, True)
     if walk.repeats > 1:
         refuse(
-            row.name, f"the form without dst compares one repeat of {walk.lanes} lanes, not {walk.elements} elements"
+            row.name,
+            f"the form without dst compares one repeat of {walk.lanes} lanes, not {counted(walk.elements, 'element')}",
         )
     operands = _strided(row, sources, params, BinaryRepeatParams)
     for role, tensor, layout in operands:

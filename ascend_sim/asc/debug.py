@@ -15,6 +15,7 @@ from ascend_sim.asc.scalars import UnknownScalar
 from ascend_sim.asc.shapes import ShapeInfo
 from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
 from ascend_sim.errors import KernelError
+from ascend_sim.plurals import counted
 
 __all__ = ["dump_tensor", "printf"]
 
@@ -59,13 +60,15 @@ def printf(fmt: str, *args: Any) -> None:
         if conversion == "%":
             return "%"
         if not given:
-            raise KernelError(f"asc.printf: the format {fmt!r} asks for more than the {len(args)} values given")
+            raise KernelError(
+                f"asc.printf: the format {fmt!r} asks for more than the {counted(len(args), 'value')} given"
+            )
         return _format(f"%{flags}{width}{precision or ''}", conversion, given.pop(0))
 
     text = _CONVERSION.sub(convert, fmt)
     if given:
         raise KernelError(
-            f"asc.printf: the format {fmt!r} takes {len(args) - len(given)} of the {len(args)} values given"
+            f"asc.printf: the format {fmt!r} takes {len(args) - len(given)} of the {counted(len(args), 'value')} given"
         )
     print(text, end="")
 

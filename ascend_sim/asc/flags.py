@@ -12,6 +12,7 @@ from ascend_sim.asc.recorder import RECORDER, Site
 from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
 from ascend_sim.errors import KernelError, UnsupportedError
 from ascend_sim.isa.control import DATA_SYNC_BARRIER, PIPE_BARRIER, SET_FLAG, SYNC_ALL, WAIT_FLAG
+from ascend_sim.plurals import counted
 from ascend_sim.program import BarrierWork, FlagWork, HardEvent, Instr, PipeID, SyncWork
 
 __all__ = [
@@ -247,8 +248,8 @@ def _check_soft_sync(gm: Any, ub: Any, used_cores: Any) -> None:
     cores = RECORDER.block_dim
     if integer("sync_all: used_cores", used_cores) not in (0, cores):
         raise KernelError(
-            f"sync_all: used_cores {used_cores}, but the launch has {cores} blocks; waiting for only some of them is "
-            "not simulated yet (0 means all)"
+            f"sync_all: used_cores {used_cores}, but the launch has {counted(cores, 'block')}; waiting for only some "
+            "of them is not simulated yet (0 means all)"
         )
     if gm.dtype.name != "int32" or ub.dtype.name != "int32":
         raise KernelError(f"sync_all takes int32 workspaces, not {gm.dtype!r} and {ub.dtype!r}")

@@ -15,6 +15,7 @@ from ascend_sim.asc.views import Into, make_run
 from ascend_sim.asc.walk import Layout, Walk
 from ascend_sim.isa.enums import MaskMode
 from ascend_sim.isa.row import Row
+from ascend_sim.plurals import counted
 from ascend_sim.program import BLOCK_BYTES, Access, Instr, Region, VectorWork, Work
 
 Hit = tuple[Instr, Run | None, CoreState]
@@ -43,7 +44,10 @@ def mask_bits(row: Row, mask: Any, lanes: int) -> int:
         return (1 << whole(row.name, "mask", mask, 1, lanes, f"{lanes} lanes a repeat")) - 1
     needed = 2 if lanes > 64 else 1
     if len(mask) < needed:
-        refuse(row.name, f"mask has {len(mask)} words of 64 bits, {needed} are needed for {lanes} lanes a repeat")
+        refuse(
+            row.name,
+            f"mask has {counted(len(mask), 'word')} of 64 bits, {needed} are needed for {lanes} lanes a repeat",
+        )
     words = [whole(row.name, f"mask[{i}]", word, 0, (1 << 64) - 1) for i, word in enumerate(mask[:needed])]
     bits = sum(word << 64 * i for i, word in enumerate(words)) & ((1 << lanes) - 1)
     if not bits:

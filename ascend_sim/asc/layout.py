@@ -23,6 +23,7 @@ from ascend_sim.asc.regions import overlap
 from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.isa.enums import TransposeType
 from ascend_sim.isa.moves import TRANSPOSE, TRANSPOSE_LAYOUT
+from ascend_sim.plurals import counted
 from ascend_sim.program import BLOCK_BYTES, Memory, PipeID, Region
 
 __all__ = ["transpose"]
@@ -72,8 +73,8 @@ def _change_layout(
     if image * size % BLOCK_BYTES:
         refuse(
             row.name,
-            f"h_size * w_size is {image} elements of {src.dtype.name} ({image * size} B), allowed are multiples of "
-            "32 B",
+            f"h_size * w_size is {counted(image, 'element')} of {src.dtype.name} ({image * size} B), allowed are "
+            "multiples of 32 B",
         )
     if not images * channels * image:
         return

@@ -15,6 +15,7 @@ from ascend_sim.asc.tensors import LocalTensor, TPosition
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.isa.row import Row
+from ascend_sim.plurals import counted
 from ascend_sim.program import BLOCK_BYTES
 
 REPEAT_BYTES = 256  # what the vector unit reads of one operand per repeat
@@ -61,8 +62,8 @@ def fits(op: str, role: str, tensor: LocalTensor, nbytes: int) -> None:
     if nbytes > -(-held // BLOCK_BYTES) * BLOCK_BYTES:
         refuse(
             op,
-            f"{role} needs {nbytes} B from UB byte {tensor.addr} on, but the tensor holds {tensor.size} elements of "
-            f"{tensor.dtype.name} ({held} B)",
+            f"{role} needs {nbytes} B from UB byte {tensor.addr} on, but the tensor holds "
+            f"{counted(tensor.size, 'element')} of {tensor.dtype.name} ({held} B)",
         )
 
 

@@ -21,6 +21,7 @@ from ascend_sim.asc.tensors import LocalTensor
 from ascend_sim.isa.dtypes import uint16, uint32
 from ascend_sim.isa.enums import MaskMode, ReduceOrder
 from ascend_sim.isa.row import Row
+from ascend_sim.plurals import counted
 from ascend_sim.program import BLOCK_BYTES, HardEvent
 
 MAX_REPEATS = 255
@@ -48,8 +49,8 @@ class Levels:
         if self.tmp.size < needed:
             refuse(
                 self.row.name,
-                f"shared_tmp_buffer has {self.tmp.size} elements of {self.tmp.dtype.name}, but {repeats} repeats need "
-                f"{needed}",
+                f"shared_tmp_buffer has {counted(self.tmp.size, 'element')} of {self.tmp.dtype.name}, but {repeats} "
+                f"repeats need {needed}",
             )
 
     def needed(self, repeats: int) -> int:

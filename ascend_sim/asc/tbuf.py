@@ -9,6 +9,7 @@ from ascend_sim.asc.queue import Buffer, TQueBind
 from ascend_sim.asc.tensors import LocalTensor, TPosition, ub_position
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
+from ascend_sim.plurals import counted
 from ascend_sim.program import BLOCK_BYTES
 
 if TYPE_CHECKING:
@@ -142,7 +143,9 @@ class TBufPool:
         if self._used > self.nbytes:
             raise KernelError(f"{self.describe()}: {self._used} B asked for, but the pool has {self.nbytes} B")
         if self._buffers > self._limit:
-            raise KernelError(f"{self.describe()}: {self._buffers} buffers asked for, but buf_id_size is {self._limit}")
+            raise KernelError(
+                f"{self.describe()}: {counted(self._buffers, 'buffer')} asked for, but buf_id_size is {self._limit}"
+            )
         return start, rounded
 
     def describe(self) -> str:

@@ -17,6 +17,7 @@ from ascend_sim.cli.calls import read_call
 from ascend_sim.cli.counting import counting
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import tensor_info
+from ascend_sim.plurals import counted
 from ascend_sim.report.files import atomic, check_writable
 from ascend_sim.report.style import Style, percent, style_for, us
 from ascend_sim.tune.axes import read_axes
@@ -84,7 +85,7 @@ def rows_text(sweep: Sweep, rows: Sequence[Row], path: Path, style: Style) -> st
     table = [[*names, "us", "limit", "of roofline", "GB/s", "key", "blocks"]]
     table += [[point.at[name] for name in names] + _cells(result) for point, result in rows]
     widths = [max(len(row[column]) for row in table if len(row) == len(table[0])) for column in range(len(table[0]))]
-    lines = [style.rule(f"{sweep.operator.name}: {len(rows)} points")]
+    lines = [style.rule(f"{sweep.operator.name}: {counted(len(rows), 'point')}")]
     lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False)) for row in table]
     return "\n".join([*lines, f"Results are kept in {path}"])
 

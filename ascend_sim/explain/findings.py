@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from ascend_sim.explain.path import Part
 from ascend_sim.explain.reasons import Reason
 from ascend_sim.explain.sums import Sum
+from ascend_sim.places import place_of
 from ascend_sim.program import CopyWork, FlagWork, HardEvent, Instr, PipeID
 
 if TYPE_CHECKING:
@@ -50,14 +50,6 @@ def findings_of(account: Account) -> list[Finding]:
     """Everything worth saying, the largest share first; that cores stand unused comes last."""
     found = [finding for rule in _RULES for finding in rule(account)]
     return sorted(found, key=lambda finding: (finding.kind == "few_cores", -finding.share))
-
-
-def place_of(instr: Instr | None) -> str:
-    """`Muls kernel.py:52`, as short as it can be found by."""
-    if instr is None:
-        return ""
-    place = instr.place
-    return f"{instr.name} {PurePath(place.file).name}:{place.line}" if place else instr.name
 
 
 def _part(share: float) -> str:

@@ -17,6 +17,7 @@ from ascend_sim.host.attributes import Attribute
 from ascend_sim.host.space import Space
 from ascend_sim.host.tensors import Shape, TensorInfo
 from ascend_sim.host.tiling import Tiling, TilingContext
+from ascend_sim.plurals import counted
 
 DEFAULT_SOC = "ascend910b"
 
@@ -210,7 +211,9 @@ class Operator:
         """Sort a Python call into inputs (by position or name) and attributes (by name); None means left out."""
         if len(args) > len(self.inputs):
             names = ", ".join(declared.name for declared in self.inputs)
-            raise InputError(f"{self.name} takes {len(self.inputs)} inputs ({names}), {len(args)} were given")
+            raise InputError(
+                f"{self.name} takes {counted(len(self.inputs), 'input')} ({names}), {len(args)} were given"
+            )
         inputs = {d.name: value for d, value in zip(self.inputs, args, strict=False) if value is not None}
         attrs: dict[str, Any] = {}
         input_names = {name for declared in self.inputs for name in (declared.name, *declared.aliases)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from ascend_sim.plurals import plural
 from ascend_sim.report.diff import Diff, LineChange, Quantity
 from ascend_sim.report.rows import LABEL_COLUMNS, row, rows
-from ascend_sim.report.style import Style, plural, size, us
+from ascend_sim.report.style import Style, size, us
 
 _WORTH_SHOWING = 0.005  # of the longer run: smaller changes of a time are left out
 _SHOWN = 8

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 
 from ascend_sim.explain import Account, Answer, Finding, Link, Part, PipeTotal, Reason, Roof, Stretch, Sum
-from ascend_sim.program import Instr
+from ascend_sim.places import line_of, place_of
+from ascend_sim.plurals import plural
 from ascend_sim.report.rows import LABEL_COLUMNS, list_rows, row, rows
-from ascend_sim.report.style import Style, percent, plural, size, us
+from ascend_sim.report.style import Style, percent, size, us
 
 _GAPS_PER_PIPE, _SHOWN_SHARE = 6, 0.01
 _PATH_LINES = 28
@@ -95,10 +95,10 @@ def _gap(found: Sum, style: Style) -> Iterator[str]:
 
 def gap_text(found: Sum, arrow: str = "←") -> str:
     """What a pipe waited for and where, in words."""
-    here, by = _place(found.instr), _place(found.cause)
+    here, by = place_of(found.instr), place_of(found.cause)
     reason = found.reason
     if reason is Reason.FLAG:
-        return f"flag {found.event} at {_line(found.instr)} {arrow} {by}"
+        return f"flag {found.event} at {line_of(found.instr)} {arrow} {by}"
     if reason is Reason.DONE:
         return f"{reason.text} {arrow} {by} ends the block" if by else reason.text
     if reason in {Reason.AUTO_SYNC, Reason.BARRIER}:
@@ -106,15 +106,6 @@ def gap_text(found: Sum, arrow: str = "←") -> str:
     if reason is Reason.QUEUE:
         return f"{here}: {reason.text} {arrow} {by}"
     return f"{here}: {reason.text}" if here else reason.text
-
-
-def _place(instr: Instr | None) -> str:
-    return f"{instr.name} {_line(instr)}" if instr else ""
-
-
-def _line(instr: Instr | None) -> str:
-    place = instr.place if instr else None
-    return f"{PurePath(place.file).name}:{place.line}" if place else "?"
 
 
 # -- critical path ----------------------------------------------------------------------------------------------------
@@ -151,10 +142,10 @@ def link_text(link: Link, width: int = 80) -> str:
         what = ", ".join(part.text for part in link.parts)
         return f"{link.pipe:<7} {what}"
     if link.pipe == "scalar" and set(link.parts) <= {Part.ISSUE, Part.ACCESS}:
-        last = f" to {_line(link.last)}" if _line(link.last) != _line(link.first) else ""
-        return f"{link.pipe:<7} {plural(link.count, 'instruction')}, {_line(link.first)}{last}"
+        last = f" to {line_of(link.last)}" if line_of(link.last) != line_of(link.first) else ""
+        return f"{link.pipe:<7} {plural(link.count, 'instruction')}, {line_of(link.first)}{last}"
     parts = sorted(link.parts, key=lambda part: -link.parts[part])
-    head = f"{link.pipe:<7} {_place(link.first)}: "
+    head = f"{link.pipe:<7} {place_of(link.first)}: "
     shown = [part.text for part in parts]
     while len(shown) > 1 and len(head + ", ".join(shown)) > width:
         shown.pop()

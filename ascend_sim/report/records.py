@@ -8,7 +8,8 @@ from typing import Any
 
 from ascend_sim.host.execute import OperatorRun
 from ascend_sim.host.tensors import Shape, infos_text
-from ascend_sim.report.style import PLAIN, Style, plural, us
+from ascend_sim.plurals import plural
+from ascend_sim.report.style import PLAIN, Style, us
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ascend_sim.errors import InputError
+from ascend_sim.plurals import counted
 from ascend_sim.timeline import CoreTimeline, Timeline
 
 
@@ -25,7 +26,8 @@ class Selection:
         beyond = sorted((self.cores or frozenset()) - used)
         if beyond:
             raise InputError(
-                f"core {beyond[0]} runs no block: the launch used {len(used)} cores, 0 to {max(used, default=0)}"
+                f"core {beyond[0]} runs no block: the launch used {counted(len(used), 'core')}, 0 to "
+                f"{max(used, default=0)}"
             )
         return [line for line in timeline.cores if (self.cores is None or line.core in self.cores)]
 

@@ -74,7 +74,3 @@ def size(nbytes: int) -> str:
             number = nbytes / factor
             return f"{number:,.0f} {unit}" if number == int(number) else f"{number:,.1f} {unit}"
     return f"{nbytes} B"
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

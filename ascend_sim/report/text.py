@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ascend_sim.program import Instr
+from ascend_sim.places import line_of, place_of
+from ascend_sim.plurals import plural
 from ascend_sim.report.assumptions import BUSY_SHARE
 from ascend_sim.report.metrics import hit_ratio
 from ascend_sim.report.rows import LABEL_COLUMNS, list_rows, row, rows
 from ascend_sim.report.strip import Strip, first_tiles
-from ascend_sim.report.style import Style, percent, plural, size, us
+from ascend_sim.report.style import Style, percent, size, us
 from ascend_sim.report.tilings import tiling_lines
 from ascend_sim.report.waits import Wait
 from ascend_sim.timeline import Cause
@@ -151,8 +151,8 @@ def _waits(result: Result, style: Style) -> Iterator[str]:
 
 def _wait_texts(wait: Wait) -> tuple[str, str]:
     """What waited and where, and what it waited for."""
-    here = place_text(wait.instr)
-    peer = f"{wait.peer.name} {place_text(wait.peer)}" if wait.peer else ""
+    here = line_of(wait.instr)
+    peer = place_of(wait.peer)
     name = "" if wait.cause in {Cause.FLAG, Cause.BARRIER} else f"{wait.instr.name} "
     reason = {
         Cause.FLAG: f"{peer or 'its flag'} ({wait.event})",
@@ -164,12 +164,6 @@ def _wait_texts(wait: Wait) -> tuple[str, str]:
         Cause.MEMORY: f"GM port busy with {peer}" if peer else "GM port busy",
     }.get(wait.cause, "")
     return f"{name}{here}", reason
-
-
-def place_text(instr: Instr) -> str:
-    """`kernel.py:52`: enough to find the line, short enough to print."""
-    place = instr.place
-    return f"{PurePath(place.file).name}:{place.line}" if place else "?"
 
 
 def _memory(result: Result, style: Style) -> Iterator[str]:
@@ -213,7 +207,7 @@ def timeline_rows(result: Result, style: Style) -> Iterator[str]:
 
 def _legend(strip: Strip) -> list[str]:
     shown = strip.legend[:24]
-    texts = [f"{letter} {instr.name} {place_text(instr)}" for letter, instr in shown]
+    texts = [f"{letter} {place_of(instr)}" for letter, instr in shown]
     if len(strip.legend) > len(shown):
         texts.append(f"and {len(strip.legend) - len(shown)} more")
     return texts

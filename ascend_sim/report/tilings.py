@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ascend_sim.host.tiling import CoreShare, Tiling
+from ascend_sim.plurals import plural, singular_of
 from ascend_sim.report.rows import list_rows, row, rows
-from ascend_sim.report.style import Style, percent, plural, size
+from ascend_sim.report.style import Style, percent, size
 
 
 def tiling_text(tiling: Tiling, style: Style) -> str:
@@ -44,13 +45,14 @@ def tiling_lines(tiling: Tiling, style: Style) -> Iterator[str]:
 
 def _share_text(share: CoreShare) -> str:
     steps = [
-        f"{plural(loop.loops, 'loop')} of {_units(loop.per_loop, loop.unit)}"
+        f"{plural(loop.loops, 'loop')} of {units(loop.per_loop, loop.unit)}"
         + (f" (last {loop.last})" if loop.last != loop.per_loop else "")
         for loop in share.loops
     ]
-    each = f"{_units(share.rows, share.unit)} each"
+    each = f"{units(share.rows, share.unit)} each"
     return f"{plural(share.cores, f'{share.role} core')}: {each}" + (", " + " x ".join(steps) if steps else "")
 
 
-def _units(count: int, unit: str) -> str:
-    return f"{count:,} {unit.removesuffix('s') if count == 1 else unit}"
+def units(count: int, unit: str) -> str:
+    """`1 batch` or `1,024 batches` for the unit "batches"."""
+    return plural(count, singular_of(unit))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ascend_sim.host.tensors import Shape, shape_text
 from ascend_sim.host.tiling import TilingContext
+from ascend_sim.plurals import counted
 
 INPUTS = ("query", "key", "cos", "sin")
 DTYPES = ("float16", "float32", "bfloat16")
@@ -54,8 +55,8 @@ def check(context: TilingContext) -> RopeCall:
     )
     context.require(
         call.heads <= HEADS_LIMIT,
-        f"query has {call.q_heads} heads and key {call.k_heads}; together they must not exceed {HEADS_LIMIT}, which is "
-        "what an instruction can repeat",
+        f"query has {counted(call.q_heads, 'head')} and key {call.k_heads}; together they must not exceed "
+        f"{HEADS_LIMIT}, which is what an instruction can repeat",
     )
     return call
 
@@ -67,10 +68,11 @@ def _four(shape: Shape) -> Shape:
 
 def _check_ranks(context: TilingContext) -> None:
     query, key, cos, sin = (context.shape(name) for name in INPUTS)
-    context.require(len(query) in (3, 4), f"query has {len(query)} dims; it must have 4, or 3 (TND)")
+    context.require(len(query) in (3, 4), f"query has {counted(len(query), 'dim')}; it must have 4, or 3 (TND)")
     for name, shape in (("key", key), ("cos", cos)):
         context.require(
-            len(shape) == len(query), f"query has {len(query)} dims and {name} {len(shape)}; they must have as many"
+            len(shape) == len(query),
+            f"query has {counted(len(query), 'dim')} and {name} {len(shape)}; they must have as many",
         )
     context.require(cos == sin, f"cos is {shape_text(cos)} and sin is {shape_text(sin)}; they must have the same shape")
     for name in INPUTS:
@@ -83,7 +85,8 @@ def _check_layout(context: TilingContext) -> None:
     context.require(layout in (1, 4), f"layout is {layout}; on A2 and A3 allowed are 1 (BSND) and 4 (TND)")
     wanted = 4 if layout == 1 else 3
     context.require(
-        rank == wanted, f"layout is {layout} ({LAYOUTS[layout]}) and query has {rank} dims; it must have {wanted}"
+        rank == wanted,
+        f"layout is {layout} ({LAYOUTS[layout]}) and query has {counted(rank, 'dim')}; it must have {wanted}",
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ascend_sim.host.tensors import Shape, shape_text
 from ascend_sim.host.tiling import TilingContext
+from ascend_sim.plurals import counted
 
 from ..shared.checks_arch35 import check_platform
 from .checks import DTYPES, INPUTS, LAYOUTS
@@ -71,7 +72,7 @@ def check(context: TilingContext) -> RopeCall:
     _check_dtypes(context)
     for name in INPUTS:
         rank = len(context.shape(name))
-        context.require(rank in (3, 4), f"{name} has {rank} dims; it must have 4, or 3 (TND)")
+        context.require(rank in (3, 4), f"{name} has {counted(rank, 'dim')}; it must have 4, or 3 (TND)")
     axes = AXES[layout]
     _check_shapes(context, axes)
     _check_dim(context, mode, _dim(context.shape("query"), axes.d))

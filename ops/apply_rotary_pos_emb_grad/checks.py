@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from ascend_sim.host.tensors import Shape, shape_text
 from ascend_sim.host.tiling import TilingContext
+from ascend_sim.plurals import counted
 
 from ..shared.checks_arch35 import check_platform
 from ..shared.reduce_key import runs
@@ -71,7 +72,7 @@ def check(context: TilingContext) -> RopeCall:
     _check_dtypes(context, inputs)
     for name in inputs:
         rank = len(context.shape(name))
-        context.require(rank in (3, 4), f"{name} has {rank} dims; it must have 4, or 3 (TND)")
+        context.require(rank in (3, 4), f"{name} has {counted(rank, 'dim')}; it must have 4, or 3 (TND)")
     _check_same_shapes(context, with_values=bool(given))
     _check_cos_and_dim(context)
     _check_key(context)
@@ -128,8 +129,8 @@ def _call(context: TilingContext, layout: int, flag: int) -> RopeCall:
     query, key, cos = (context.shape(name) for name in ("grad_query_embed", "grad_key_embed", "cos"))
     context.require(
         (len(query) == 3) == (layout == TND),
-        f"layout is {layout} ({LAYOUTS[layout]}) and grad_query_embed has {len(query)} dims; TND goes with 3 dims, "
-        "BSND and SBND with 4",
+        f"layout is {layout} ({LAYOUTS[layout]}) and grad_query_embed has {counted(len(query), 'dim')}; TND goes with "
+        "3 dims, BSND and SBND with 4",
     )
     positions, heads = query[:-2], (query[-2], key[-2])
     found = _broadcast(context, layout, query, cos, heads)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ascend_sim.host.atb import Status, refuse
 from ascend_sim.host.tensors import Shape, shape_text
+from ascend_sim.plurals import counted
 
 OP = "AtbRope"
 RANKS = {"q": (2, 4), "k": (2, 4), "cos": (2,), "sin": (2,), "seqlen": (1,)}
@@ -50,7 +51,7 @@ def dim_check(shapes: Mapping[str, Shape]) -> None:
             allowed = " or ".join(map(str, ranks))
             _refuse(
                 Status.ERROR_INVALID_TENSOR_DIM,
-                f"{name} {shape_text(shapes[name])} has {rank} dims; allowed: {allowed}",
+                f"{name} {shape_text(shapes[name])} has {counted(rank, 'dim')}; allowed: {allowed}",
             )
     (tokens, hidden_q), (tokens_k, hidden_k) = flattened(shapes["q"]), flattened(shapes["k"])
     if tokens != tokens_k:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import TilingContext, align_up
+from ascend_sim.plurals import counted
 
 D_LIMIT = 1024
 DTYPES = ("float16", "float32", "bfloat16")
@@ -100,7 +101,9 @@ def _slice_of(context: TilingContext) -> tuple[int, int]:
     given = context.attrs["partial_slice"]
     if not given:
         return 0, context.shape("x")[3]
-    context.require(len(given) == 2, f"partial_slice has {len(given)} entries; it must have two, [start, end), or none")
+    context.require(
+        len(given) == 2, f"partial_slice has {counted(len(given), 'entry')}; it must have two, [start, end), or none"
+    )
     start, end = given
     return start, end
 
@@ -111,7 +114,9 @@ def _check_slice(context: TilingContext, start: int, end: int) -> None:
     context.require(length >= 0, f"{text}; end must not lie before start")
     context.require(full <= D_LIMIT, f"the last dim of x is {full}; it must not exceed {D_LIMIT}")
     context.require(full % 2 == 0, f"the last dim of x is {full}; interleave rotates pairs, so it must be even")
-    context.require(length % 2 == 0, f"{text}, {length} elements; interleave rotates pairs, so the length must be even")
+    context.require(
+        length % 2 == 0, f"{text}, {counted(length, 'element')}; interleave rotates pairs, so the length must be even"
+    )
     context.require(start >= 0, f"{text}; start must not be negative")
     context.require(end >= 0, f"{text}; end must not be negative")
     context.require(end <= full, f"{text}; end must not exceed the last dim of x, {full}")

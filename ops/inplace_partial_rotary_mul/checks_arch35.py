@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import TilingContext
+from ascend_sim.plurals import counted
 
 from ..shared.checks_arch35 import check_platform, layout_of
 from ..shared.rope_layout import RopeDims
@@ -78,7 +79,9 @@ def _slice_of(context: TilingContext) -> Slice:
     given, full = context.attrs["partial_slice"], context.shape("x")[3]
     if not given:
         return Slice(0, full, full)
-    context.require(len(given) == 2, f"partial_slice has {len(given)} entries; it must have two, [start, end), or none")
+    context.require(
+        len(given) == 2, f"partial_slice has {counted(len(given), 'entry')}; it must have two, [start, end), or none"
+    )
     start, end = given
     text = f"partial_slice is [{start}, {end})"
     context.require(start >= 0, f"{text}; start must not be negative")
@@ -89,7 +92,7 @@ def _slice_of(context: TilingContext) -> Slice:
 
 
 def _check_length(context: TilingContext, part: Slice, cos_dim: int) -> None:
-    text = f"partial_slice is [{part.start}, {part.end}), {part.length} elements"
+    text = f"partial_slice is [{part.start}, {part.end}), {counted(part.length, 'element')}"
     context.require(
         cos_dim == part.length, f"{text}, and the last dim of cos and sin is {cos_dim}; the two must be equal"
     )

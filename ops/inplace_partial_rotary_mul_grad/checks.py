@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import TilingContext
+from ascend_sim.plurals import counted
 
 from ..shared.checks_arch35 import check_platform, layout_of
 from ..shared.rope_layout import RopeDims
@@ -94,7 +95,9 @@ def _check_dtypes(context: TilingContext) -> None:
 def _slice_of(context: TilingContext) -> Slice:
     """partial_slice; the host code reads two entries without looking how many there are."""
     given = context.attrs["partial_slice"]
-    context.require(len(given) == 2, f"partial_slice has {len(given)} entries; it must have two, [start, end)")
+    context.require(
+        len(given) == 2, f"partial_slice has {counted(len(given), 'entry')}; it must have two, [start, end)"
+    )
     return Slice(*given)
 
 
@@ -102,14 +105,14 @@ def _check_slice(context: TilingContext, part: Slice) -> None:
     cos_dim, full = context.shape("cos")[3], context.shape("dy")[3]
     context.require(
         part.length == cos_dim,
-        f"{part}, {part.length} elements, and the last dim of cos is {cos_dim}; the two must be equal",
+        f"{part}, {counted(part.length, 'element')}, and the last dim of cos is {cos_dim}; the two must be equal",
     )
     context.require(part.start >= 0, f"{part}; start must not be negative")
     context.require(part.end <= full, f"{part}; end must not exceed the last dim of dy, {full}")
     context.require(full <= D_LIMIT, f"the last dim of dy is {full}; it must not exceed {D_LIMIT}")
     context.require(
         part.length % 2 == 0,
-        f"{part}, {part.length} elements; interleave rotates pairs, so the length must be even",
+        f"{part}, {counted(part.length, 'element')}; interleave rotates pairs, so the length must be even",
     )
 
 

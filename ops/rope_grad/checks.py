@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ascend_sim.host.atb import Status, refuse
 from ascend_sim.host.tensors import Shape, shape_text
+from ascend_sim.plurals import counted
 
 OP = "RopeGrad"
 INPUTS = ("q_embedded_grad", "k_embedded_grad", "cos", "sin")
@@ -23,7 +24,7 @@ def check_q_seq_len(q_seq_len: Sequence[int]) -> None:
         refuse(
             OP,
             Status.ERROR_INVALID_PARAM,
-            f"qSeqLen has {len(q_seq_len)} entries; allowed are 1 to {MAX_BATCH} samples",
+            f"qSeqLen has {counted(len(q_seq_len), 'entry')}; allowed are 1 to {MAX_BATCH} samples",
         )
     for i, length in enumerate(q_seq_len):
         if length <= 0:
@@ -37,7 +38,7 @@ def dim_check(shapes: Mapping[str, Shape]) -> None:
             refuse(
                 OP,
                 Status.ERROR_INVALID_TENSOR_DIM,
-                f"{name} {shape_text(shapes[name])} has {len(shapes[name])} dims; allowed are 2",
+                f"{name} {shape_text(shapes[name])} has {counted(len(shapes[name]), 'dim')}; allowed are 2",
             )
     for first, second in (INPUTS[:2], INPUTS[2:]):
         if shapes[first] != shapes[second]:

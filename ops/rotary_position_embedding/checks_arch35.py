@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import PARAM_INVALID, TilingContext
+from ascend_sim.plurals import counted
 
 from ..shared.checks_arch35 import check_platform, layout_of
 from ..shared.rope_layout import RopeDims
@@ -79,10 +80,11 @@ def _check_ranks(context: TilingContext, names: tuple[str, ...]) -> None:
     first, cos = context.shape(names[0]), context.shape(names[1])
     for name in names:
         rank = len(context.shape(name))
-        context.require(rank in (3, 4), f"{name} has {rank} dims; it must have 4, or 3 (TND)")
+        context.require(rank in (3, 4), f"{name} has {counted(rank, 'dim')}; it must have 4, or 3 (TND)")
     # the host code does not compare them and reads dims that are not there
     context.require(
-        len(first) == len(cos), f"{names[0]} has {len(first)} dims and cos {len(cos)}; they must have as many"
+        len(first) == len(cos),
+        f"{names[0]} has {counted(len(first), 'dim')} and cos {len(cos)}; they must have as many",
     )
 
 

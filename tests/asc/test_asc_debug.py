@@ -39,7 +39,7 @@ def test_printf(fmt: str, args: tuple[Any, ...], text: str) -> None:
 
 
 def test_printf_refusals() -> None:
-    refused(lambda: asc.printf("%d %d", 1), "asc.printf: the format '%d %d' asks for more than the 1 values given")
+    refused(lambda: asc.printf("%d %d", 1), "asc.printf: the format '%d %d' asks for more than the 1 value given")
     refused(lambda: asc.printf("%d", 1, 2), "asc.printf: the format '%d' takes 1 of the 2 values given")
     refused(
         lambda: asc.printf("%q", 1),

@@ -69,7 +69,7 @@ def test_counts_masks_repeats_strides() -> None:
         )
         refused(
             call("add", half, half, half, [1], 1, BINARY),
-            "Add: mask has 1 words of 64 bits, 2 are needed for 128 lanes a repeat",
+            "Add: mask has 1 word of 64 bits, 2 are needed for 128 lanes a repeat",
         )
         refused(call("add", x, y, y, [0, 7], 1, BINARY), "Add: mask [0, 7] selects none of the 64 lanes of a repeat")
         refused(

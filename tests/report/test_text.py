@@ -7,7 +7,7 @@ import pytest
 from ascend_sim.host.planning import tiling
 from ascend_sim.report.result import Result
 from ascend_sim.report.strip import first_tiles
-from ascend_sim.report.style import Style, percent, plural, size, style_for, us
+from ascend_sim.report.style import Style, percent, size, style_for, us
 from ascend_sim.report.values import UNCHECKED, Values
 from ascend_sim.soc import load
 
@@ -155,7 +155,6 @@ def test_numbers_as_people_read_them():
     ]  # fmt: skip
     assert [size(v) for v in (12, 2048, 1536, 192 << 20, 3 << 30)] == ["12 B", "2 KiB", "1.5 KiB", "192 MiB", "3 GiB"]
     assert percent(0.1234) == "12.3 %"
-    assert [plural(1, "block"), plural(2000, "block")] == ["1 block", "2,000 blocks"]
 
 
 def test_a_stream_that_cannot_show_blocks_gets_plain_signs():

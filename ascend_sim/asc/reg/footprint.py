@@ -12,6 +12,7 @@ from ascend_sim.asc.operands import refuse
 from ascend_sim.asc.reg.engine import grid
 from ascend_sim.asc.reg.trace import Body, Loop, Node, Path, nodes_of
 from ascend_sim.asc.reg.values import Flags, Mask
+from ascend_sim.plurals import counted
 from ascend_sim.program import BLOCK_BYTES, Memory, Region, VfUnit
 
 Bytes = npt.NDArray[np.int64]
@@ -130,7 +131,7 @@ def _check_bounds(footprint: Footprint, ub_bytes: int) -> None:
         refuse(
             name,
             f"at {node.place} writes UB bytes {footprint.low}..{footprint.high - 1}, but its tensor holds bytes "
-            f"{tensor.addr}..{tensor.addr + held - 1} ({tensor.size} elements of {tensor.dtype.name})",
+            f"{tensor.addr}..{tensor.addr + held - 1} ({counted(tensor.size, 'element')} of {tensor.dtype.name})",
         )
 
 

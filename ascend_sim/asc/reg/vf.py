@@ -39,6 +39,7 @@ from ascend_sim.asc.tensors import GlobalTensor, LocalTensor
 from ascend_sim.errors import KernelError
 from ascend_sim.isa.dtypes import DataType
 from ascend_sim.isa.row import Row
+from ascend_sim.plurals import counted
 from ascend_sim.program import Instr, PipeID, Place, Region, VfWork
 
 __all__ = ["vf"]
@@ -61,7 +62,7 @@ class Made:
     run: Run | None
 
     def instr(self, row: Row, scalar_calls: int, place: Place) -> Instr:
-        detail = f"{self.work.instructions} instructions"
+        detail = counted(self.work.instructions, "instruction")
         return Instr(row, PipeID.PIPE_V, self.work, self.reads, self.writes, scalar_calls, place, detail)
 
 

@@ -20,6 +20,7 @@ from ascend_sim.host.atb import Status, check_tensor_shape
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import Shape
 from ascend_sim.host.tiling import align_up
+from ascend_sim.plurals import counted
 
 WORKSPACE_ALIGNMENT_BYTES = 512
 
@@ -96,7 +97,10 @@ class OperationBase:
 
     def _infer_shape_check(self, descs: Sequence[TensorDesc]) -> None:
         if len(descs) != self.GetInputNum():
-            fail(Status.ERROR_INVALID_IN_TENSOR_NUM, f"{len(descs)} inputs; there must be {self.GetInputNum()}")
+            fail(
+                Status.ERROR_INVALID_IN_TENSOR_NUM,
+                f"{counted(len(descs), 'input')}; there must be {self.GetInputNum()}",
+            )
         self._check_tensors(descs)
         if not self.operation_ir.match(descs):
             fail(Status.ERROR_INVALID_TENSOR_INI_MATCH, self.operation_ir.text(descs))

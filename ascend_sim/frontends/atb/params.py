@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from ascend_sim.errors import InputError
+from ascend_sim.plurals import counted
 
 RESERVED_BYTES = 8
 
@@ -102,7 +103,7 @@ def reserved(given: Iterable[int]) -> bytes:
     except (TypeError, ValueError):
         raise InputError(f"rsv is {given!r}; allowed are up to {RESERVED_BYTES} bytes") from None
     if len(found) > RESERVED_BYTES:
-        raise InputError(f"rsv has {len(found)} bytes; there are {RESERVED_BYTES}")
+        raise InputError(f"rsv has {counted(len(found), 'byte')}; there are {RESERVED_BYTES}")
     return found.ljust(RESERVED_BYTES, b"\0")
 
 

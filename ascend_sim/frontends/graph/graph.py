@@ -10,6 +10,7 @@ from ascend_sim.frontends.graph.nodes import Data, Edge, Node, edge_of
 from ascend_sim.frontends.graph.run import GraphRun, run_graph
 from ascend_sim.host.device import Device
 from ascend_sim.host.tensors import UNKNOWN_DIM, UNKNOWN_RANK, Shape, TensorInfo, tensor_info
+from ascend_sim.plurals import counted
 from ascend_sim.soc import Soc
 
 Infos = dict[str, dict[str, TensorInfo]]
@@ -66,7 +67,10 @@ class Graph:
             given = dict(values)
         else:
             if len(values) != len(self.inputs):
-                raise InputError(f"graph {self.name} has {len(self.inputs)} inputs, {len(values)} values were given")
+                raise InputError(
+                    f"graph {self.name} has {counted(len(self.inputs), 'input')} and was given "
+                    f"{counted(len(values), 'value')}"
+                )
             given = {data.name: value for data, value in zip(self.inputs, values, strict=True)}
         for data in self.inputs:
             if data.name not in given:
@@ -78,7 +82,8 @@ class Graph:
         )
 
     def __repr__(self) -> str:
-        return f"<Graph {self.name}: {len(self.inputs)} inputs, {len(self.nodes)} nodes, {len(self.outputs)} outputs>"
+        sizes = ((self.inputs, "input"), (self.nodes, "node"), (self.outputs, "output"))
+        return f"<Graph {self.name}: {', '.join(counted(len(found), noun) for found, noun in sizes)}>"
 
 
 def _ordered(outputs: Sequence[Edge]) -> list[Node]:

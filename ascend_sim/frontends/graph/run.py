@@ -16,8 +16,9 @@ from ascend_sim.frontends.graph.nodes import Edge, Node
 from ascend_sim.host.device import Device
 from ascend_sim.host.execute import OperatorRun, output_infos, run_operator
 from ascend_sim.host.stream import Stream
+from ascend_sim.plurals import plural
 from ascend_sim.report.records import OpRecord, columns
-from ascend_sim.report.style import PLAIN, Style, plural, us
+from ascend_sim.report.style import PLAIN, Style, us
 from ascend_sim.soc import Soc
 
 Array = npt.NDArray[Any]

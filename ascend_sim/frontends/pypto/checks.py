@@ -11,6 +11,7 @@ from ascend_sim.frontends.pypto.graph import ALIASES, Node
 from ascend_sim.frontends.pypto.symbols import Scalar, SymbolicScalar, key_of, minimum
 from ascend_sim.frontends.pypto.tensor import Tensor, elements
 from ascend_sim.frontends.pypto.trace import MAX_ELEMENTS, current
+from ascend_sim.plurals import counted
 
 FLOATS = (DataType.DT_FP32, DataType.DT_FP16, DataType.DT_BF16)
 ARITHMETIC = (*FLOATS, DataType.DT_INT32, DataType.DT_INT16)
@@ -127,7 +128,9 @@ def axis_of(op: str, dim: Any, rank: int, extra: int = 0) -> int:
         raise PyptoTypeError(f"{op}: dim is {dim!r}; it must be an integer")
     places = rank + extra
     if not -places <= dim < places:
-        raise PyptoValueError(f"{op}: dim is {dim}; allowed are {-places}..{places - 1} for a tensor of {rank} dims")
+        raise PyptoValueError(
+            f"{op}: dim is {dim}; allowed are {-places}..{places - 1} for a tensor of {counted(rank, 'dim')}"
+        )
     return dim % places
 
 
@@ -143,7 +146,9 @@ def sizes_of(op: str, name: str, value: Any, rank: int | None = None) -> tuple[i
         if isinstance(size, bool) or not isinstance(size, int):
             raise PyptoTypeError(f"{op}: {name}[{index}] is {size!r}; it must be an integer")
     if rank is not None and len(value) != rank:
-        raise PyptoValueError(f"{op}: {name} {list(value)} has {len(value)} entries, the tensor {rank} dims")
+        raise PyptoValueError(
+            f"{op}: {name} {list(value)} has {counted(len(value), 'entry')}, the tensor {counted(rank, 'dim')}"
+        )
     return tuple(value)
 
 
@@ -155,5 +160,7 @@ def scalars_of(op: str, name: str, value: Any, rank: int) -> tuple[Scalar, ...]:
         if isinstance(item, bool) or not isinstance(item, int | SymbolicScalar):
             raise PyptoTypeError(f"{op}: {name}[{index}] is {item!r}; it must be an integer or symbolic integer")
     if len(value) != rank:
-        raise PyptoValueError(f"{op}: {name} {list(value)} has {len(value)} entries, the tensor {rank} dims")
+        raise PyptoValueError(
+            f"{op}: {name} {list(value)} has {counted(len(value), 'entry')}, the tensor {counted(rank, 'dim')}"
+        )
     return tuple(value)

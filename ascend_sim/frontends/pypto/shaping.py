@@ -14,6 +14,7 @@ from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.symbols import Scalar, SymbolicScalar, bounds_of, key_of, minimum
 from ascend_sim.frontends.pypto.tensor import Tensor, operation
 from ascend_sim.frontends.pypto.trace import current
+from ascend_sim.plurals import counted
 
 MAX_CONCAT = 128
 BLOCK_BYTES = 32
@@ -103,8 +104,8 @@ def _reinterpreted(node: Node, dtype: DataType) -> Node:
     nbytes = node.shape[-1] * node.dtype.itemsize
     if nbytes % dtype.itemsize:
         raise PyptoValueError(
-            f"view: the last dim of {node.name} has {node.shape[-1]} elements of {node.dtype.name} = {nbytes} B, which "
-            f"is no whole number of {dtype.name}"
+            f"view: the last dim of {node.name} has {counted(node.shape[-1], 'element')} of {node.dtype.name} = "
+            f"{nbytes} B, which is no whole number of {dtype.name}"
         )
     shape = (*node.shape[:-1], nbytes // dtype.itemsize)
     return current("view").node("view", (node,), shape, dtype, attrs={"offsets": (0,) * node.rank, "bits": True})
@@ -135,7 +136,8 @@ def _assemble(value: Any, offsets: Any, out: Any, parallel: bool) -> None:
     shape = tuple(out.shape)
     if node.rank != len(shape):
         raise PyptoValueError(
-            f"assemble: {node.name} has {node.rank} dims and {out.name or 'out'} {len(shape)}; they must have the same"
+            f"assemble: {node.name} has {counted(node.rank, 'dim')} and {out.name or 'out'} {len(shape)}; they "
+            "must have the same"
         )
     if node.dtype is not out.dtype:
         raise PyptoTypeError(
@@ -194,7 +196,8 @@ def _resolved(op: str, node: Node, sizes: tuple[int, ...]) -> tuple[int, ...]:
         sizes = tuple(total // known if size == -1 else size for size in sizes)
     if math.prod(sizes) != total:
         raise PyptoValueError(
-            f"{op}: {node.name} {list(node.shape)} has {total} elements, shape {list(sizes)} does not; they must agree"
+            f"{op}: {node.name} {list(node.shape)} has {counted(total, 'element')}, shape {list(sizes)} does not; "
+            "they must agree"
         )
     return sizes
 
@@ -310,7 +313,7 @@ def expand_clone(input: Tensor, shape: Sequence[int], *, valid_shape: Sequence[S
 def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after another along `dim`."""
     if not isinstance(tensors, list | tuple) or not 2 <= len(tensors) <= MAX_CONCAT:
-        given = f"{len(tensors)} tensors" if isinstance(tensors, list | tuple) else f"tensors is {shown(tensors)}"
+        given = counted(len(tensors), "tensor") if isinstance(tensors, list | tuple) else f"tensors is {shown(tensors)}"
         raise PyptoValueError(f"concat: {given}; allowed are lists of 2 to {MAX_CONCAT}")
     nodes = [checks.operand("concat", f"tensors[{i}]", t, checks.WIDTHS_8_TO_64) for i, t in enumerate(tensors)]
     dtype = checks.same_dtype("concat", nodes)

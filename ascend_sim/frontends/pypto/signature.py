@@ -13,6 +13,7 @@ from ascend_sim.asc.memory import DeviceArray
 from ascend_sim.frontends.pypto.dtypes import DataType, TileOpFormat, dtype_named
 from ascend_sim.frontends.pypto.errors import FeTypeError, FeValueError
 from ascend_sim.frontends.pypto.tensor import DYNAMIC, STATIC, Tensor
+from ascend_sim.plurals import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class Signature:
         short = len(found.shape) < len(wanted.dims) if wanted.rest else len(found.shape) != len(wanted.dims)
         if short:
             raise FeValueError(
-                f"{what} has {len(found.shape)} dims {list(found.shape)}, annotated {list(wanted.dims)}"
+                f"{what} has {counted(len(found.shape), 'dim')} {list(found.shape)}, annotated {list(wanted.dims)}"
                 f"{' and more' if wanted.rest else ''}"
             )
         for axis, (dim, size) in enumerate(zip(wanted.dims, found.shape, strict=False)):

@@ -16,6 +16,7 @@ from ascend_sim.frontends.pypto.errors import FeAttributeError, FeTypeError, FeV
 from ascend_sim.frontends.pypto.graph import Node
 from ascend_sim.frontends.pypto.symbols import Scalar, SymbolicScalar
 from ascend_sim.frontends.pypto.trace import is_tracing
+from ascend_sim.plurals import counted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -171,7 +172,7 @@ class Tensor(metaclass=_BracketedAnnotations):
             raise FeValueError(f"{self.name}[...]: only one ... may stand in an index")
         named = sum(part is not Ellipsis for part in parts)
         if named > len(shape):
-            raise FeValueError(f"{self.name}[...]: {named} indices for a tensor of {len(shape)} dims")
+            raise FeValueError(f"{self.name}[...]: {named} indices for a tensor of {counted(len(shape), 'dim')}")
         if named == len(parts):
             parts.append(Ellipsis)
         at = next(place for place, part in enumerate(parts) if part is Ellipsis)  # `==` would build conditions

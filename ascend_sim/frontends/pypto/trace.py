@@ -11,6 +11,7 @@ from ascend_sim.frontends.pypto.errors import FeRuntimeError, PyptoRuntimeError,
 from ascend_sim.frontends.pypto.graph import ALIASES, Block, Loop, Node, Store
 from ascend_sim.frontends.pypto.places import Site, assigned_name, site_of, user_frame
 from ascend_sim.frontends.pypto.symbols import Scalar, Symbol, key_of
+from ascend_sim.plurals import counted
 
 MAX_ELEMENTS = (1 << 31) - 1
 
@@ -145,8 +146,8 @@ class Trace:
             )
         if len(self.tile) != rank:
             raise PyptoValueError(
-                f"{op}: the vector tile {list(self.tile)} (set at {self.tile_site}) has {len(self.tile)} dims, but "
-                f"{what} has {rank}; they must agree"
+                f"{op}: the vector tile {list(self.tile)} (set at {self.tile_site}) has "
+                f"{counted(len(self.tile), 'dim')}, but {what} has {rank}; they must agree"
             )
         return self.tile
 

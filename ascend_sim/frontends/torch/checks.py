@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ascend_sim.errors import InputError
+from ascend_sim.plurals import counted
 
 FLOATS = (torch.float16, torch.float32, torch.bfloat16)
 
@@ -27,7 +28,7 @@ def one_of(op: str, name: str, value: object, allowed: Iterable[object]) -> None
 
 def rank(op: str, name: str, tensor: Tensor, allowed: Sequence[int]) -> None:
     text = " or ".join(map(str, allowed))
-    require(tensor.dim() in allowed, f"{op}: {name} has {tensor.dim()} dims; it must have {text}")
+    require(tensor.dim() in allowed, f"{op}: {name} has {counted(tensor.dim(), 'dim')}; it must have {text}")
 
 
 def not_empty(op: str, tensors: Mapping[str, Tensor]) -> None:
@@ -51,4 +52,4 @@ def same_shape(op: str, name: str, tensor: Tensor, reference_name: str, referenc
 
 
 def partial_slice(op: str, given: Sequence[int]) -> None:
-    require(len(given) == 2, f"{op}: partial_slice has {len(given)} entries; it must have two, [start, end)")
+    require(len(given) == 2, f"{op}: partial_slice has {counted(len(given), 'entry')}; it must have two, [start, end)")

@@ -15,6 +15,7 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.memory import DeviceBuffer
 from ascend_sim.host.tensors import Shape, TensorInfo, tensor_info
 from ascend_sim.isa.dtypes import DataType
+from ascend_sim.plurals import counted
 
 Array = npt.NDArray[Any]
 
@@ -131,7 +132,10 @@ class AclTensor:
     def _check(self) -> None:
         """The view lies in the storage, and the storage in the memory."""
         if len(self.strides) != len(self.shape):
-            raise InputError(f"AclTensor: {len(self.shape)} dims and {len(self.strides)} strides; give one per dim")
+            raise InputError(
+                f"AclTensor: {counted(len(self.shape), 'dim')} and {counted(len(self.strides), 'stride')}; give "
+                "one per dim"
+            )
         if self.offset < 0 or any(stride < 0 for stride in self.strides):
             raise InputError(f"AclTensor: offset {self.offset} and strides {self.strides} must not be negative")
         held = math.prod(self.storage_shape)

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ascend_sim.explain import Account, BlockAccount, Reason
+from ascend_sim.places import place_of
+from ascend_sim.plurals import plural
 from ascend_sim.program import CopyWork, Instr, PipeID
 from ascend_sim.report.codes import Codes
-from ascend_sim.report.text import place_text
 from ascend_sim.report.trace import drawn
 from ascend_sim.timeline import CoreTimeline, Timeline
 
@@ -61,8 +62,7 @@ def instruction_bars(blocks: list[CoreTimeline], timeline: Timeline, span: tuple
                     timeline.to_us(int(begin[at])),
                     us,
                     instr.name,
-                    f"{instr.name} {place_text(instr)}<br>{int(end[at] - begin[at]):,} cycles, {us:.4f} us"
-                    + _more(instr),
+                    f"{place_of(instr)}<br>{plural(int(end[at] - begin[at]), 'cycle')}, {us:.4f} us" + _more(instr),
                 )
             )
     return bars
@@ -79,7 +79,7 @@ def issue_bars(blocks: list[BlockAccount], timeline: Timeline, span: tuple[float
             low, high = timeline.to_us(begin), timeline.to_us(end)
             if high > max(low, span[0]) and low < span[1]:
                 row = row_name(block.columns.line, "scalar")
-                bars.append(Bar(row, low, high - low, SCALAR_WORK, f"{SCALAR_WORK}<br>{end - begin:,} cycles"))
+                bars.append(Bar(row, low, high - low, SCALAR_WORK, f"{SCALAR_WORK}<br>{plural(end - begin, 'cycle')}"))
     return bars
 
 
@@ -91,9 +91,9 @@ def gap_bars(blocks: list[BlockAccount], timeline: Timeline, span: tuple[float, 
             begin, end = timeline.to_us(gap.begin), timeline.to_us(gap.end)
             if end < span[0] or begin > span[1] or gap.reason in {Reason.DONE, Reason.START} or gap.in_flight:
                 continue
-            after = f"<br>before {gap.instr.name} {place_text(gap.instr)}" if gap.instr else ""
-            cause = f"<br>waits for {gap.cause.name} {place_text(gap.cause)}" if gap.cause else ""
-            text = f"{gap.reason.text}<br>{gap.cycles:,} cycles, {end - begin:.4f} us{after}{cause}"
+            after = f"<br>before {place_of(gap.instr)}" if gap.instr else ""
+            cause = f"<br>waits for {place_of(gap.cause)}" if gap.cause else ""
+            text = f"{gap.reason.text}<br>{plural(gap.cycles, 'cycle')}, {end - begin:.4f} us{after}{cause}"
             bars.append(Bar(row_name(block.columns.line, gap.pipe), begin, end - begin, gap.reason.text, text))
     return bars
 

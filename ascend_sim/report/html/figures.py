@@ -10,9 +10,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from ascend_sim.explain import Account, Reason
+from ascend_sim.places import place_of
 from ascend_sim.report.html.buffers import Use
 from ascend_sim.report.html.events import SCALAR_WORK, Bar, Rates
-from ascend_sim.report.text import place_text
 
 PIPE_COLOURS = {"scalar": "#6b7a99", "vec": "#1f9d8f", "mte2": "#3b76d6", "mte3": "#d9822b"}
 GAP_COLOUR = "rgba(150,150,160,0.28)"
@@ -168,7 +168,7 @@ def unified_buffer(found: list[Use], capacity: int) -> go.Figure:
     """Addresses of one block's unified buffer over time."""
     by_name: dict[str, list[Use]] = defaultdict(list)
     for use in found:
-        by_name[f"{use.writer.name} {place_text(use.writer)}"].append(use)
+        by_name[place_of(use.writer)].append(use)
     figure = go.Figure()
     palette = _palette(by_name)
     for name, group in by_name.items():

@@ -9,6 +9,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from ascend_sim.places import place_of
+from ascend_sim.plurals import plural
 from ascend_sim.report.files import atomic
 from ascend_sim.report.html import lines
 from ascend_sim.report.html.buffers import uses
@@ -18,8 +20,7 @@ from ascend_sim.report.html.plotly import require_plotly
 from ascend_sim.report.html.shown import blocks_shown, span_shown
 from ascend_sim.report.result import Result
 from ascend_sim.report.selection import EVERYTHING, Selection
-from ascend_sim.report.style import PLAIN, percent, plural, size, us
-from ascend_sim.report.text import place_text
+from ascend_sim.report.style import PLAIN, percent, size, us
 from ascend_sim.report.tilings import tiling_lines
 
 _WAITS_SHOWN = 40
@@ -157,8 +158,8 @@ def _why(result: Result) -> Iterator[str]:
 def _waits_table(result: Result) -> str:
     found = []
     for entry in result.account.sums[:_WAITS_SHOWN]:
-        where = f"{entry.instr.name} {place_text(entry.instr)}" if entry.instr else ""
-        cause = f"{entry.cause.name} {place_text(entry.cause)}" if entry.cause else ""
+        where = place_of(entry.instr)
+        cause = place_of(entry.cause)
         found.append(
             (
                 f"aiv_{entry.pipe}",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from ascend_sim.host.tiling import CoreShare, Tiling
-from ascend_sim.report.style import plural
+from ascend_sim.plurals import plural
+from ascend_sim.report.tilings import units
 
 _WIDTH, _ROW, _GAP = 960, 46, 10
 _CELLS = 64
@@ -34,12 +35,14 @@ def _band(share: CoreShare, total: int, top: int, colour: str) -> list[str]:
     cell = width / drawn
     steps = share.loops[0] if share.loops else None
     loops = ", then ".join(
-        f"{plural(loop.loops, 'step')} of {loop.per_loop:,} {loop.unit}"
+        f"{plural(loop.loops, 'step')} of {units(loop.per_loop, loop.unit)}"
         + (f" (last {loop.last:,})" if loop.last != loop.per_loop else "")
         for loop in share.loops
         if loop.loops
     )
-    caption = f"{plural(share.cores, share.role + ' core')}, {share.rows:,} {share.unit} each: {loops or 'one step'}"
+    caption = (
+        f"{plural(share.cores, share.role + ' core')}, {units(share.rows, share.unit)} each: {loops or 'one step'}"
+    )
     parts = [f'<text x="0" y="{top + 15}" font-size="14" fill="#222b3a">{escape(caption)}</text>']
     for at in range(drawn):
         left = at * cell

@@ -46,7 +46,7 @@ class TestInferShape:
             ([(0, 1), (), (), ()], "int8", 9, "q_embedded_grad (0, 1) has 0 B; allowed are 1 B to 274877906944 B"),
             ([(1 << 37, 2)] * 4, "int8", 13, "are (int8 ND, int8 ND, int8 ND, int8 ND); allowed are"),
             ([(1 << 37, 3)] * 4, "int8", 9, "has 412316860416 B"),
-            ([(3, 100), (1,), (2,), (2,)], "float16", 8, "k_embedded_grad (1,) has 1 dims; allowed are 2"),
+            ([(3, 100), (1,), (2,), (2,)], "float16", 8, "k_embedded_grad (1,) has 1 dim; allowed are 2"),
             ([(3, 100), (4, 100), (2, 3), (2, 4)], "float16", 9, "k_embedded_grad (4, 100) must have the shape of"),
             ([(3, 100), (3, 100), (2, 3), (2, 4)], "float16", 9, "sin (2, 4) must have the shape of cos, (2, 3)"),
             ([(3, 100), (3, 100), (2, 3), (2, 3)], "float16", 8, "100 columns; allowed are multiples of 128, whole"),

@@ -194,7 +194,7 @@ class TestRun:
         inputs, given = data(), values()
         g = graph.Graph("g", inputs, [rope("n", *inputs)])
         cases: list[tuple[Any, str]] = [
-            (given[:2], "graph g has 3 inputs, 2 values were given"),
+            (given[:2], "graph g has 3 inputs and was given 2 values"),
             ({"x": given[0], "cos": given[1]}, "graph g: no value for input sin"),
             (
                 [given[0][:1], *given[1:]],

@@ -336,7 +336,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "rank": (
         (X, X[0]),
         {},
-        "kernel 'doubled': y has 1 dims [64], annotated [pypto.DYNAMIC, 64]",
+        "kernel 'doubled': y has 1 dim [64], annotated [pypto.DYNAMIC, 64]",
     ),
     "fixed dim": ((X, X[:, :32]), {}, "kernel 'doubled': y: dim 1 is 32, annotated 64"),
     "empty": (

@@ -147,7 +147,7 @@ RULES: Rules = {
     "sum under a tile of another rank": (
         tiled(8)(lambda a: pypto.sum(a, -1)),
         [A],
-        "[0xf00002] sum: the vector tile [8] (set at HERE) has 1 dims, but its input has 2; they must agree",
+        "[0xf00002] sum: the vector tile [8] (set at HERE) has 1 dim, but its input has 2; they must agree",
     ),
     "8 bit sums": (
         tiled(8, 64)(lambda a: a + a),

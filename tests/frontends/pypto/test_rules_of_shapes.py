@@ -25,7 +25,7 @@ RULES: Rules = {
     "view of another rank": (
         lambda a: pypto.view(a, [4], [0, 0]),
         [A],
-        "[0xf00002] view: shape [4] has 1 entries, the tensor 2 dims",
+        "[0xf00002] view: shape [4] has 1 entry, the tensor 2 dims",
     ),
     "view of a symbolic shape": (
         lambda a: pypto.view(a, [a.shape[0], 64], [0, 0]),
@@ -65,7 +65,7 @@ RULES: Rules = {
     "concat of one": (
         tiled(8, 64)(lambda a: pypto.concat([a], dim=0)),
         [A],
-        "[0xf00002] concat: 1 tensors; allowed are lists of 2 to 128",
+        "[0xf00002] concat: 1 tensor; allowed are lists of 2 to 128",
     ),
     "concat of unequal tensors": (
         tiled(8, 64)(lambda a, b: pypto.concat([a, b], dim=0)),

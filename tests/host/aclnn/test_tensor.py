@@ -49,7 +49,7 @@ def test_a_view_of_device_memory() -> None:
 def test_refusals() -> None:
     small = Device().memory.malloc(8)
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"strides": (1,)}, "AclTensor: 2 dims and 1 strides; give one per dim"),
+        ({"strides": (1,)}, "AclTensor: 2 dims and 1 stride; give one per dim"),
         ({"strides": (-3, 1)}, "AclTensor: offset 0 and strides (-3, 1) must not be negative"),
         (
             {"strides": (3, 1), "offset": 1},

@@ -59,7 +59,7 @@ REFUSALS = {
         {"attrs": {"partial_slice": "0-64"}},
         "attribute partial_slice is '0-64'; allowed is a list of integers",
     ),
-    "one entry": (sliced(64), "partial_slice has 1 entries; it must have two, [start, end), or none"),
+    "one entry": (sliced(64), "partial_slice has 1 entry; it must have two, [start, end), or none"),
     "three entries": (sliced(0, 64, 1), "partial_slice has 3 entries; it must have two, [start, end), or none"),
     "end before start": (sliced(64, 0), "partial_slice is [64, 0); end must not lie before start"),
     "long last dim": (

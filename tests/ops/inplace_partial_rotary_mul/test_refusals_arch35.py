@@ -44,7 +44,7 @@ REFUSALS = {
         {"sin": ((2, 32, 1, 32), "float16")},
         "cos is (2, 32, 1, 64) and sin is (2, 32, 1, 32); they must have the same shape",
     ),
-    "one entry": (sliced(64), "partial_slice has 1 entries; it must have two, [start, end), or none"),
+    "one entry": (sliced(64), "partial_slice has 1 entry; it must have two, [start, end), or none"),
     "negative start": (sliced(-1, 64), "partial_slice is [-1, 64); start must not be negative"),
     "negative end": (sliced(0, -2), "partial_slice is [0, -2); end must not be negative"),
     "end before start": (sliced(64, 0), "partial_slice is [64, 0); end must not lie before start"),

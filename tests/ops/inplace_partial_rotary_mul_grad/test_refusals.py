@@ -41,7 +41,7 @@ REFUSALS = {
         for number in (-1, 0, 2, 3, 4)
     },
     "no entries": (sliced(), "partial_slice has 0 entries; it must have two, [start, end)"),
-    "one entry": (sliced(64), "partial_slice has 1 entries; it must have two, [start, end)"),
+    "one entry": (sliced(64), "partial_slice has 1 entry; it must have two, [start, end)"),
     "length of cos": (
         sliced(0, 32),
         "partial_slice is [0, 32), 32 elements, and the last dim of cos is 64; the two must be equal",

@@ -80,7 +80,7 @@ def test_how_the_samples_are_walked() -> None:
         ([()] * 4, [1], "float32", 8, "q_embedded_grad has 0 dims; allowed are 1 to 8 (ERROR_INVALID_TENSOR_DIM, 8)"),
         ([(0, 1)] * 4, [1], "float32", 9, "q_embedded_grad (0, 1) has 0 B; allowed are 1 B to 274877906944 B"),
         ([(3, 1)] * 4, [1], "float32", 13, "are (float32, float32, float32, float32); allowed are (float16, "),
-        ([(3,)] * 4, [1], FP16, 8, "q_embedded_grad (3,) has 1 dims; allowed are 2"),
+        ([(3,)] * 4, [1], FP16, 8, "q_embedded_grad (3,) has 1 dim; allowed are 2"),
         ([(3, 1), (4, 1), (1, 1), (2, 1)], [1], FP16, 9, "k_embedded_grad (4, 1) must have the shape of q_emb"),
         ([(3, 1), (3, 1), (1, 1), (2, 1)], [9], FP16, 9, "sin (2, 1) must have the shape of cos, (1, 1)"),
         ([(3, 1), (3, 1), (1, 1), (1, 1)], [9], FP16, 8, "q_embedded_grad has 1 columns; allowed are multiples of 128"),

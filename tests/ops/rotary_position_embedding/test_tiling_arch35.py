@@ -221,7 +221,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
         {"cos": ((1, 8, 1, 64), "float32")},
         "x is float16 and cos is float32; all must have one dtype",
     ),
-    "rank": ({"sin": ((64,), "float16")}, "sin has 1 dims; it must have 4, or 3 (TND)"),
+    "rank": ({"sin": ((64,), "float16")}, "sin has 1 dim; it must have 4, or 3 (TND)"),
     "ranks": (
         {"cos": ((8, 1, 64), "float16"), "sin": ((8, 1, 64), "float16")},
         "x has 4 dims and cos 3; they must have as many",
