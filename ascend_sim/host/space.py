@@ -207,6 +207,12 @@ def _largest_that_fits(total: int, ub_bytes: int, tiling: Callable[[int], Tiling
     return low
 
 
+def evenly(tilings: Iterable[Tiling], count: int) -> list[Tiling]:
+    """`count` of `tilings`, from the first on at equal distances, or all where there are no more."""
+    found = list(tilings)
+    return [found[index * len(found) // count] for index in range(count)] if len(found) > count else found
+
+
 def distinct(own: Tiling, others: Iterable[Tiling]) -> Iterator[Tiling]:
     """`own`, then those of the others that differ from it and from each other."""
     seen = {same_as(own)}

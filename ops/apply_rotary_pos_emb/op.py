@@ -22,6 +22,7 @@ A2_A3 = Support(
         "layout 4, TND: query (T, Nq, D), key (T, Nk, D), cos and sin (T, 1, D)",
         "D 64 or 128, Nq + Nk at most 255; with D 128 cos may have 64: the first 64 elements rotate",
     ),
+    space="space",
 )
 
 ASCEND950 = Support(

@@ -66,7 +66,8 @@ class Walk:
         self.pieces = [*before, Piece(times * size, *ending)]
 
 
-# The order in which the kernels ask for their buffers, by path. Queues are double-buffered but for "small".
+# The order in which the kernels ask for their buffers, by path. What comes in is double-buffered but for "small";
+# `tune` tries other numbers, which the tiling struct lacks.
 ORDER = {
     "small": ("cos", "by_sin", "sin", "by_cos", "heads", "out"),
     "ab": ("cos", "by_sin", "sin", "heads", "by_cos", "out"),
@@ -78,15 +79,16 @@ class Buffers:
     """The unified buffer of one core: queues of heads, cos and sin, one of results, temporaries."""
 
     def __init__(self, tiling: SimpleNamespace, sizes: Sizes, path: str) -> None:
-        pipe, count = asc.TPipe(), 1 if path == "small" else 2
+        pipe, count = asc.TPipe(), getattr(tiling, "bufferNum", 1 if path == "small" else 2)
+        out_count = getattr(tiling, "outBufferNum", 1)
         self.heads, self.cos, self.sin = (asc.TQue(VECIN, count) for _ in range(3))
-        self.out = asc.TQue(VECOUT, 1)
+        self.out = asc.TQue(VECOUT, out_count)
         self.by_sin, self.by_cos, self.cos32, self.sin32 = (asc.TBuf(VECCALC) for _ in range(4))
         queues = {
             "heads": (self.heads, count, tiling.qPart1Ub),
             "cos": (self.cos, count, tiling.cosPart1Ub),
             "sin": (self.sin, count, tiling.cosPart1Ub),
-            "out": (self.out, 1, tiling.qPart1Ub),
+            "out": (self.out, out_count, tiling.qPart1Ub),
         }
         for name in ORDER[path]:
             if name in queues:

@@ -8,6 +8,9 @@ room for more input than for temporaries, in several rounds with one store at th
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import NamedTuple
+
 from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
 
 from .checks import RopeCall, check
@@ -18,6 +21,19 @@ UB_BLOCK_BYTES = 32
 REPEAT_BYTES = 256
 FP32_BYTES = 4
 
+Fields = dict[str, int]
+
+
+class Buffers(NamedTuple):
+    """Of each of the queues of heads, cos and sin, and of that of results."""
+
+    inputs: int
+    results: int
+
+
+SMALL_BUFFERS, KERNELS_OWN = Buffers(1, 1), Buffers(2, 1)
+"""Of the kernel for one position a core, and of those for pieces, which double-buffer what comes in."""
+
 
 def tiling(context: TilingContext) -> Tiling:
     """The A2/A3 host code: checks, then the kernel for one position a core, or the one for pieces."""
@@ -25,8 +41,15 @@ def tiling(context: TilingContext) -> Tiling:
     sizes = Sizes(call)
     per_core = ceil_div(call.positions, context.cores)
     if per_core == 1 and sizes.small <= context.ub_bytes:
-        return _small(context, call, sizes)
-    return _pieces(context, call, sizes, per_core)
+        return small(context, call)
+    context.require(
+        sizes.piece <= context.ub_bytes,
+        f"{call.heads} heads of {call.dim} elements are too many: one position needs {sizes.piece} B of unified "
+        f"buffer, only {context.ub_bytes} B are there",
+        DOES_NOT_FIT,
+    )
+    rounds, more = _per_piece(context, sizes, per_core)
+    return pieces(context, call, per_core, rounds + more, rounds)
 
 
 class Sizes:
@@ -44,8 +67,9 @@ class Sizes:
         self.piece = self.io + 2 * self.heads + self.casts
 
 
-def _common(call: RopeCall, sizes: Sizes, per_core: int) -> dict[str, int]:
-    """Fields that all kernels read."""
+def common_fields(call: RopeCall, per_core: int) -> Fields:
+    """Fields that all kernels read, which follow from the call and the positions of a core."""
+    sizes = Sizes(call)
     lanes = REPEAT_BYTES // sizes.compute_itemsize
     return {
         "lastDim": call.dim,
@@ -91,40 +115,54 @@ def _not_runnable(call: RopeCall) -> str:
 # --- key 1: one position a core --------------------------------------------------------------------------------------
 
 
-def _small(context: TilingContext, call: RopeCall, sizes: Sizes) -> Tiling:
-    common = _common(call, sizes, 1)
-    fields = common | {
+def small(context: TilingContext, call: RopeCall) -> Tiling:
+    """As many cores as there are positions."""
+    sizes = Sizes(call)
+    fields = common_fields(call, 1) | {
         "useCoreNum": call.positions,
         "qPart1Ub": sizes.heads,
         "q2q1Part1Ub": sizes.heads,
         "cosPart1Ub": sizes.cos,
         "sin1UbSize": sizes.cos_cast,
+        **small_fields(call),
+    }
+    return small_answer(context, call, fields, call.positions)
+
+
+def small_fields(call: RopeCall) -> Fields:
+    """What follows from the call, beside the common fields."""
+    sizes = Sizes(call)
+    return {
         "mulNum": call.heads * call.dim,
-        "qcdHalfNum": call.dim // common["mask"],
+        "qcdHalfNum": call.dim * sizes.compute_itemsize // min(call.dim * sizes.compute_itemsize, REPEAT_BYTES),
         "blockLenQ": call.dim // 2 * sizes.compute_itemsize // UB_BLOCK_BYTES,
     }
+
+
+def small_answer(context: TilingContext, call: RopeCall, fields: Fields, blocks: int) -> Tiling:
+    """A tiling of the kernel without loops from its fields, which may be anybody's."""
     return answer(
         context,
         key=KEY_SMALL,
         meaning=_meaning(call, "one position a core"),
-        block_dim=call.positions,
+        block_dim=blocks,
         struct=STRUCT,
         fields=fields,
         path="small",
-        shares=(CoreShare("front", call.positions, 1, "positions", ()),),
-        buffers=_buffers(fields, sizes.cast, in_buffers=1),
+        shares=(CoreShare("front", blocks, 1, "positions", ()),),
+        buffers=_buffers(fields, Sizes(call).cast, SMALL_BUFFERS),
         not_runnable=_not_runnable(call),
         warnings=_warnings(context),
     )
 
 
-def _buffers(fields: dict[str, int], cast: bool, in_buffers: int) -> tuple[UbBuffer, ...]:
+def _buffers(fields: Fields, cast: bool, count: Buffers) -> tuple[UbBuffer, ...]:
     casts = ("cosCast", "sinCast") if cast else ()
     return (
-        UbBuffer("cosInQueue", fields["cosPart1Ub"], in_buffers),
-        UbBuffer("sinInQueue", fields["cosPart1Ub"], in_buffers),
-        UbBuffer("qInQueue", fields["qPart1Ub"], in_buffers),
-        UbBuffer("qOutQueue", fields["qPart1Ub"]),
+        UbBuffer("cosInQueue", fields["cosPart1Ub"], count.inputs),
+        UbBuffer("sinInQueue", fields["cosPart1Ub"], count.inputs),
+        UbBuffer("qInQueue", fields["qPart1Ub"], count.inputs),
+        UbBuffer("qOutQueue", fields["qPart1Ub"], count.results),
         UbBuffer("mul1", fields["q2q1Part1Ub"]),
         UbBuffer("mul2", fields["q2q1Part1Ub"]),
         *(UbBuffer(name, fields["sin1UbSize"]) for name in casts),
@@ -134,53 +172,76 @@ def _buffers(fields: dict[str, int], cast: bool, in_buffers: int) -> tuple[UbBuf
 # --- keys 3 and 4: pieces of several positions -----------------------------------------------------------------------
 
 
-def _pieces(context: TilingContext, call: RopeCall, sizes: Sizes, per_core: int) -> Tiling:
-    context.require(
-        sizes.piece <= context.ub_bytes,
-        f"{call.heads} heads of {call.dim} elements are too many: one position needs {sizes.piece} B of unified "
-        f"buffer, only {context.ub_bytes} B are there",
-        DOES_NOT_FIT,
-    )
-    rounds, more = _per_piece(context, sizes, per_core)
-    cores = ceil_div(call.positions, per_core)
-    last = call.positions - (cores - 1) * per_core
-    piece = rounds + more
-    fields = _common(call, sizes, per_core) | {
-        "useCoreNum": cores,
-        "qPart1Ub": piece * sizes.heads,
-        "q2q1Part1Ub": rounds * sizes.heads,
-        "cosPart1Ub": piece * sizes.cos,
-        "sin1UbSize": rounds * sizes.cos_cast,
-        "mulNum": call.heads * call.dim * sizes.compute_itemsize // UB_BLOCK_BYTES,
-        "qcdHalfNum": call.q_heads * (call.dim // 2),
-        "blockLenQ": call.q_heads * call.dim * call.itemsize // UB_BLOCK_BYTES,
-        "srcStrideK": call.k_heads * call.dim * call.itemsize // UB_BLOCK_BYTES,
-        "blockLenq2q1": call.dim // 2 * sizes.compute_itemsize // UB_BLOCK_BYTES,
-        **_loops(per_core, last, piece, rounds),
-    }
-    in_rounds = more > 0
-    text = f"pieces of {piece} positions, computed {rounds} at a time" if in_rounds else f"pieces of {piece} positions"
-    return answer(
-        context,
-        key=KEY_AB if in_rounds else KEY_AB_CAST,
-        meaning=_meaning(call, text),
-        block_dim=cores,
-        struct=STRUCT,
-        fields=fields,
-        path="ab" if in_rounds else "ab_cast",
-        shares=_shares(cores, per_core, last, piece),
-        buffers=_buffers(fields, sizes.cast, in_buffers=2),
-        not_runnable=_not_runnable(call),
-        warnings=_warnings(context),
-    )
-
-
 def _per_piece(context: TilingContext, sizes: Sizes, per_core: int) -> tuple[int, int]:
     """Positions that are computed at a time, and how many more a piece holds."""
     rounds, rest = divmod(context.ub_bytes, sizes.piece)
     if rounds > per_core:
         return per_core, 0
     return rounds, 0 if sizes.cast else rest // sizes.io
+
+
+def pieces(
+    context: TilingContext, call: RopeCall, per_core: int, piece: int, rounds: int, buffers: Buffers = KERNELS_OWN
+) -> Tiling:
+    """`per_core` positions for each core, `piece` of them loaded and `rounds` computed at a time."""
+    sizes = Sizes(call)
+    cores = ceil_div(call.positions, per_core)
+    last = call.positions - (cores - 1) * per_core
+    fields = common_fields(call, per_core) | {
+        "useCoreNum": cores,
+        "qPart1Ub": piece * sizes.heads,
+        "q2q1Part1Ub": rounds * sizes.heads,
+        "cosPart1Ub": piece * sizes.cos,
+        "sin1UbSize": rounds * sizes.cos_cast,
+        **piece_fields(call),
+        **_loops(per_core, last, piece, rounds),
+    }
+    return pieces_answer(context, call, fields, cores, buffers)
+
+
+def piece_fields(call: RopeCall) -> Fields:
+    """What follows from the call, beside the common fields."""
+    itemsize = Sizes(call).compute_itemsize
+    return {
+        "mulNum": call.heads * call.dim * itemsize // UB_BLOCK_BYTES,
+        "qcdHalfNum": call.q_heads * (call.dim // 2),
+        "blockLenQ": call.q_heads * call.dim * call.itemsize // UB_BLOCK_BYTES,
+        "srcStrideK": call.k_heads * call.dim * call.itemsize // UB_BLOCK_BYTES,
+        "blockLenq2q1": call.dim // 2 * itemsize // UB_BLOCK_BYTES,
+    }
+
+
+def pieces_answer(
+    context: TilingContext, call: RopeCall, fields: Fields, blocks: int, buffers: Buffers = KERNELS_OWN
+) -> Tiling:
+    """A tiling of the kernels for pieces from its fields, which may be anybody's."""
+    piece, rounds = fields["preCBatchB"], fields["comBatchBB"]
+    in_rounds = rounds < piece
+    text = f"pieces of {piece} positions, computed {rounds} at a time" if in_rounds else f"pieces of {piece} positions"
+    found = answer(
+        context,
+        key=KEY_AB if in_rounds else KEY_AB_CAST,
+        meaning=_meaning(call, text),
+        block_dim=blocks,
+        struct=STRUCT,
+        fields=fields,
+        path="ab" if in_rounds else "ab_cast",
+        shares=_shares(fields, blocks),
+        buffers=_buffers(fields, Sizes(call).cast, buffers),
+        not_runnable=_not_runnable(call),
+        warnings=_warnings(context),
+    )
+    return found if buffers == KERNELS_OWN else _with_buffers(found, buffers)
+
+
+def _with_buffers(tiling: Tiling, buffers: Buffers) -> Tiling:
+    """The same with queues of another number of buffers, which are constants of the kernel's source."""
+    note = (
+        f"in the kernel's source the queues of heads, cos and sin have to have {buffers.inputs} buffers and that of "
+        f"results {buffers.results}: it is not in the tiling data"
+    )
+    data = {**tiling.data, "bufferNum": buffers.inputs, "outBufferNum": buffers.results}
+    return replace(tiling, data=data, notes=(*tiling.notes, note))
 
 
 def _before_last(total: int, step: int) -> int:
@@ -209,7 +270,10 @@ def _loops(per_core: int, last: int, piece: int, rounds: int) -> dict[str, int]:
     }
 
 
-def _shares(cores: int, per_core: int, last: int, piece: int) -> tuple[CoreShare, ...]:
-    unit, fewer = "positions", int(last != per_core)
-    kinds = (("front", cores - fewer, per_core), ("tail", fewer, last))
-    return tuple(CoreShare(role, n, rows, unit, (Loop.over(unit, rows, piece),)) for role, n, rows in kinds if n)
+def _shares(fields: Fields, blocks: int) -> tuple[CoreShare, ...]:
+    unit, piece = "positions", fields["preCBatchB"]
+    front = Loop(unit, piece, fields["preCLTimes"] + 1, fields["preCBatchL"])
+    last = Loop(unit, piece, fields["lastCLTimes"] + 1, fields["lastCBatchL"])
+    fewer = int(last.total != front.total)
+    kinds = (("front", blocks - fewer, front), ("tail", fewer, last))
+    return tuple(CoreShare(role, count, loop.total, unit, (loop,)) for role, count, loop in kinds if count)

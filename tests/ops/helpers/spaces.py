@@ -6,6 +6,7 @@ them have to vary, it looks at itself in the tilings that these answer.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ascend_sim.errors import InputError
 from ascend_sim.host.arrays import random_inputs
 from ascend_sim.host.device import Device
 from ascend_sim.host.execute import run_operator
@@ -88,3 +90,36 @@ def check_right(
         found = compare(run.outputs, run.golden, allowed.absolute, allowed.relative)
         assert found.ok, (tiling.data, found)
         assert not run.warnings, run.warnings
+
+
+def check_garbage(
+    operator: Operator,
+    inputs: Mapping[str, TensorInfo],
+    attrs: Mapping[str, Any],
+    chip: Soc,
+    tilings: list[Tiling],
+    count: int,
+) -> int:
+    """`count` times one to three fields of one of `tilings` get values from anywhere. What comes of it is refused with
+    a clear line, faulty, or right; answers how many are right."""
+    context = context_of(operator, inputs, attrs, chip)
+    space, draw, legal = operator.space_on(chip.name), random.Random(count), []
+    for _ in range(count):
+        tiling = draw.choice(tilings)
+        fields = {**tiling.data, "block_dim": tiling.block_dim}
+        numbers = [name for name, value in fields.items() if isinstance(value, int)]
+        for name in draw.sample(numbers, draw.choice((1, 1, 2, 3))):
+            fields[name] = _anything(draw, fields[name])
+        try:
+            changed = space.rebuild(context, fields)
+        except InputError:
+            continue
+        if not space.faults(changed, context):
+            legal.append(changed)
+    check_right(operator, inputs, attrs, chip, legal)
+    return len(legal)
+
+
+def _anything(draw: random.Random, value: Any) -> int:
+    near = (value + 1, value - 1, value * 2, value // 2, value + 32, -value)
+    return draw.choice((*near, 0, 1, draw.randrange(20), draw.randrange(-5, 300), 2**31, 10**12))
