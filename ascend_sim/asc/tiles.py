@@ -6,9 +6,10 @@ A loop of hundreds of equal tiles need not be recorded in full to know what it c
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, TypeVar
@@ -34,20 +35,56 @@ queues have room."""
 LONG_PERIOD_INSTRUCTIONS = 2000
 """A longer period is not waited for: its rounds are so long that where they begin in a line matters little."""
 LINE_BYTES = 4096
+MOST_RUNS = 64
+"""Runs of equal rounds in a group at most."""
 SMALL = 4
 """A transfer this many times smaller than the largest of a round counts for little."""
 
 
-def tiles(rounds: Sequence[T]) -> Sequence[T] | Iterator[T]:
+def tiles(rounds: Sequence[T], kind: Callable[[T], Hashable] | None = None) -> Sequence[T] | Iterator[T]:
     """`for tile in asc.tiles(range(count))`: a loop over tiles. Nothing but `rounds`, unless an excerpt is recorded.
 
+    `kind`: what a round does, where not all do the same; rounds of different kinds never stand for one another.
     Not in pyasc: for a board leave it away.
     """
     excerpt: Excerpt | None = RECORDER.excerpt
     if excerpt is None:
         return rounds
     frame = sys._getframe(1)
-    return excerpt.take(rounds, (frame.f_code, frame.f_lasti))
+    key = frame.f_code, frame.f_lasti
+    return (
+        excerpt.take(rounds, key) if kind is None else _by_kind(excerpt, rounds, key, [kind(this) for this in rounds])
+    )
+
+
+def _by_kind(excerpt: Excerpt, rounds: Sequence[T], key: LoopKey, kinds: Sequence[Hashable]) -> Iterator[T]:
+    """Runs of equal rounds as a loop each; where the runs repeat themselves, in a loop over groups of them."""
+    runs: list[Sequence[T]] = []
+    looks: list[Hashable] = []
+    at = 0
+    for kind, equal in itertools.groupby(kinds):
+        count = sum(1 for _ in equal)
+        runs.append(rounds[at : at + count])
+        looks.append((kind, count))
+        at += count
+    size, groups = _groups(looks[1:-1])
+    first, last = 1, 1 + size * groups
+    for run in runs[:first]:
+        yield from excerpt.take(run, key)
+    for at in excerpt.take(range(first, last, size), (key[0], ~key[1])):
+        for run in runs[at : at + size]:
+            yield from excerpt.take(run, key)
+    for run in runs[last:]:
+        yield from excerpt.take(run, key)
+
+
+def _groups(looks: Sequence[Hashable]) -> tuple[int, int]:
+    """`(size, number)` of the smallest groups into which `looks` falls, all alike; what is left over is the beginning
+    of another one. `(1, 0)` where there are none."""
+    for size in range(1, min(len(looks) // 2, MOST_RUNS) + 1):
+        if looks[size:] == looks[:-size]:
+            return size, len(looks) // size
+    return 1, 0
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ def walk_list_of_heads(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions)
     positions = tiling.blockTailBS if core == tiling.blockNumBS - 1 else tiling.blockFactorBS
     first, row, step = core * tiling.blockFactorBS, gm.row, tiling.ubFactorBS
     ub = gm.buffers(step * gm.step, step, vf.depth)
-    for at in range(first, first + positions, step):
+    for at in asc.tiles(range(first, first + positions, step)):
         count = smaller(step, first + positions - at)
         cos, sin = ub.cos.alloc_tensor(row.dtype), ub.sin.alloc_tensor(row.dtype)
         lines_in(cos, gm.cos[at * row.length], count, row)
@@ -44,7 +44,7 @@ def walk_list_of_heads(gm: Memory, tiling: SimpleNamespace, vf: VectorFunctions)
                 whole = Piece(heads, at * heads.count * gm.line.full, 0, count * heads.count)
                 turn_pieces(ub, [whole], vf, (cos, sin), count, heads.count)
         else:
-            for chunk in range(tiling.ubLoopN):
+            for chunk in asc.tiles(range(tiling.ubLoopN)):
                 n = tiling.ubFactorN if chunk < tiling.ubLoopN - 1 else tiling.ubTailN
                 turn_pieces(ub, pieces_of_list(gm, at, chunk * tiling.ubFactorN, n), vf, (cos, sin), 1, n)
         ub.cos.free_tensor(cos)

@@ -60,7 +60,7 @@ def turn_all_lines(pipe: asc.TPipe, g: Pair, tables: Pair, dx: Pair, tiling: Sim
     g_gm, dx_gm = [past_l2(one) for one in g], [in_gm(one) for one in dx]
     cos_gm, sin_gm = (in_gm(table) for table in tables)
     steps = (lines.step * pitch, lines.step * pitch, pitch)
-    for first, count in lines.steps():
+    for first, count in asc.tiles(lines.steps()):
         place = first * dim
         blocks, line = tile_lines(dtype, dim, count)
         copy_in(ub.cos_in, cos_gm[place], blocks, line)
@@ -87,7 +87,7 @@ def rotate_to_workspace(pipe: asc.TPipe, x: Pair, rotated: Pair, tiling: SimpleN
         pipe.init_buffer(queue, 2, lines.step * line.pitch_bytes)
     for source, target in zip(x, rotated, strict=True):
         from_gm, to_gm = in_gm(source), in_gm(target)
-        for first, count in lines.steps():
+        for first, count in asc.tiles(lines.steps()):
             copy_in(x_in, from_gm[first * line.length], count, line)
             tile, result = x_in.deque(dtype), out.alloc_tensor(dtype)
             half_rotated_vf(result, tile, count, line.length, line.pitch)
@@ -143,7 +143,7 @@ def multiply_lines(pipe: asc.TPipe, g: Pair, x: Pair, rotated: Pair, out: Pair, 
     ub = ProductQueues(pipe, dtype, lines.step * tiling.d)
     sources = [[in_gm(one) for one in tensors] for tensors in zip(g, x, rotated, strict=True)]
     targets = [in_gm(one) for one in out]
-    for first, line_count in lines.steps():
+    for first, line_count in asc.tiles(lines.steps()):
         place, count = first * tiling.d, line_count * tiling.d
         results: list[asc.LocalTensor] = []
         for queues, tensors in zip(ub.inputs, sources, strict=True):

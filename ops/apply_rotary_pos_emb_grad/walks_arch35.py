@@ -92,8 +92,8 @@ def walk_batches_and_positions(job: Job, tiling: SimpleNamespace) -> None:
     """Template BAB: cores share batches and positions; all batches have the same cos rows, and fetch them anew."""
     first_b, batches, first_s, positions = share_of_grid(tiling)
     heads = range(0, job.heads, job.step)
-    for b in range(first_b, first_b + batches):
-        for at in range(first_s, first_s + positions, tiling.ubFactorS):
+    for b in asc.tiles(range(first_b, first_b + batches)):
+        for at in asc.tiles(range(first_s, first_s + positions, tiling.ubFactorS)):
             count = smaller(tiling.ubFactorS, first_s + positions - at)
             turn_positions(job, at, b * tiling.s + at, count, heads)
 
@@ -107,7 +107,7 @@ def walk_positions_and_heads(job: Job, tiling: SimpleNamespace) -> None:
     count_n = tiling.blockTailN if at_n == tiling.blockNumN - 1 else tiling.blockFactorN
     first, first_head = at_bs * tiling.blockFactorBS, at_n * tiling.blockFactorN
     heads = range(first_head, first_head + count_n, job.step)
-    for at in range(first, first + positions, tiling.ubFactorBS):
+    for at in asc.tiles(range(first, first + positions, tiling.ubFactorBS)):
         turn_positions(job, at, at, smaller(tiling.ubFactorBS, first + positions - at), heads)
 
 
@@ -118,7 +118,7 @@ def turn_positions(job: Job, row: int, position: int, count: int, heads: range) 
     place = row * line.length
     copy_in_both(job.sin_in, job.sin[place], job.cos_in, job.cos[place], count, line)
     tables = job.sin_in.deque(line.dtype), job.cos_in.deque(line.dtype)
-    for head in heads:
+    for head in asc.tiles(heads):
         step = smaller(heads.step, heads.stop - head)
         if job.sums:
             sums = job.sums_out[0].alloc_tensor(asc.float32), job.sums_out[1].alloc_tensor(asc.float32)

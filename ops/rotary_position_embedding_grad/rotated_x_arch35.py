@@ -167,7 +167,7 @@ def rotate_x(
         return
     gm = RotatedX(pipe, x, workspace, tiling)
     lines = tiling.blockTailFactorN if core == tiling.usedCoreNum - 1 else tiling.blockFactorN
-    for at in range(0, lines, gm.step):
+    for at in asc.tiles(range(0, lines, gm.step)):
         count = smaller(gm.step, lines - at)
         place = (core * tiling.blockFactorN + at) * tiling.d
         copy_in(gm.x_que, gm.x[place], count, gm.line)

@@ -90,6 +90,6 @@ def zero_tables(results: tuple[asc.GlobalAddress, asc.GlobalAddress], elements: 
     for address in results:
         out = asc.GlobalTensor()
         out.set_global_buffer(address)
-        for at in range(first, last, step):
+        for at in asc.tiles(range(first, last, step)):
             asc.data_copy_pad(out[at], tile, one_block(dtype, smaller(step, last - at)))
     zeros.free_tensor(tile)

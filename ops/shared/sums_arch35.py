@@ -192,8 +192,8 @@ def sum_lines(pipe: asc.TPipe, factors: tuple[asc.GlobalAddress, ...], out: asc.
     to_gm.set_global_buffer(out)
     ub = SumBuffers(pipe, steps, lines, result)
     row_step, inner_step = (steps.results, 1) if shape.inner == 1 else (1, steps.results)
-    for row in range(rows.start, rows.stop, row_step):
-        for at in range(inner.start, inner.stop, inner_step):
+    for row in asc.tiles(range(rows.start, rows.stop, row_step)):
+        for at in asc.tiles(range(inner.start, inner.stop, inner_step)):
             here = smaller(row_step, rows.stop - row), smaller(inner_step, inner.stop - at)
             sum_step(ub, gm, lines, steps, shape, (row, at), here)
             done = ub.results.alloc_tensor(out.dtype)
@@ -216,8 +216,8 @@ def sum_step(
 ) -> None:
     """The totals of `sizes` rows and inner indexes from `start` on; one of the sizes is 1."""
     (row, at), (rows, inner) = start, sizes
-    for group in range(shape.groups):
-        for n in range(0, shape.terms, steps.terms):
+    for group in asc.tiles(range(shape.groups)):
+        for n in asc.tiles(range(0, shape.terms, steps.terms)):
             count = smaller(steps.terms, shape.terms - n)
             place = (((group * shape.rows + row) * shape.terms + n) * shape.inner + at) * shape.length
             for queue, tensor, line in zip(ub.terms, gm, lines, strict=True):

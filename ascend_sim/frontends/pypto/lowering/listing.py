@@ -11,7 +11,7 @@ from ascend_sim.asc.params import Params
 from ascend_sim.frontends.pypto.graph import Store
 from ascend_sim.frontends.pypto.lowering.memory import Region
 from ascend_sim.frontends.pypto.lowering.plan import Plan, Step
-from ascend_sim.frontends.pypto.lowering.run import CoreRun, TileRun
+from ascend_sim.frontends.pypto.lowering.run import CoreRun, Runs
 from ascend_sim.frontends.pypto.places import Site
 
 if TYPE_CHECKING:
@@ -83,10 +83,9 @@ class _Printer(CoreRun):
         self.texts: list[str] = []
         self.alike: tuple[Any, ...] = ()
         self.count = 0
-        placement = work.placements[task]
-        run = TileRun(work.tasks[task], placement, work.tasks[task].env(lowered.dims), work.emitter(placement.plan))
+        run = work.run(task, lowered.dims)
         tensors: Any = {node: _Global(node.name) for node in lowered.globals}
-        super().__init__([run], work.memory, tensors, lowered.globals, work.chained)
+        super().__init__(Runs(1, lambda _: run, list), work.memory, tensors, lowered.globals, work.chained)
 
     def lines(self) -> list[str]:
         task = self.runs[0].task

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from ascend_sim.frontends.pypto.lowering.emit import Emitter
 from ascend_sim.frontends.pypto.lowering.fitting import in_parts, misfit, suggestion
 from ascend_sim.frontends.pypto.lowering.memory import MODES, Memory, Mode, arrange
 from ascend_sim.frontends.pypto.lowering.plan import KeptRule, Placement, Plan, kept_rule, make_plan, moving_views
-from ascend_sim.frontends.pypto.lowering.run import CoreRun, TileRun
+from ascend_sim.frontends.pypto.lowering.run import CoreRun, Runs, TileRun
 from ascend_sim.frontends.pypto.lowering.tasks import Task, shares, tasks_of
 from ascend_sim.frontends.pypto.lowering.tiles import Component, Joined, components_of, depend
 from ascend_sim.frontends.pypto.regions import Box, shifted
@@ -66,12 +66,30 @@ class StageWork:
     shares: list[range]
     chained: bool
     emitters: dict[int, Emitter] = field(default_factory=dict)
+    _kinds: list[Hashable] = field(default_factory=list)
 
     def emitter(self, plan: Plan) -> Emitter:
         found = self.emitters.get(id(plan))
         if found is None:
             found = self.emitters[id(plan)] = Emitter(plan, self.memory)
         return found
+
+    def run(self, index: int, dims: Mapping[Symbol, int]) -> TileRun:
+        """Task number `index`, with plain numbers in place of the core's scalars."""
+        task, placement = self.tasks[index], self.placements[index]
+        return TileRun(task, placement, task.env(dims), self.emitter(placement.plan))
+
+    def kinds(self, dims: Mapping[Symbol, int]) -> Sequence[Hashable]:
+        """What every task does: its plan, how far its tile is filled, whether it loads what is kept anew."""
+        if not self._kinds:
+            kept: Any = None
+            for index in range(len(self.tasks)):
+                run = self.run(index, dims)
+                refresh = bool(run.plan.kept) and run.contents() != kept
+                self._kinds.append((id(run.plan), run.filled.key, refresh))
+                if refresh:
+                    kept = run.contents()
+        return self._kinds
 
 
 class Lowered:
@@ -112,8 +130,7 @@ class Lowered:
         writes: Touched = []
         for work in self.stages:
             for index in work.shares[core][:most] if core < len(work.shares) else ():
-                task, placement = work.tasks[index], work.placements[index]
-                run = TileRun(task, placement, task.env(self.dims), work.emitter(placement.plan))
+                run = work.run(index, self.dims)
                 for node, offsets, box, is_read in run.touched():
                     (reads if is_read else writes).append((node.name, shifted(box, offsets)))
         return reads, writes
@@ -172,12 +189,18 @@ class Lowered:
                 self.site.call(asc.sync_all)
             if core >= len(work.shares):
                 continue
-            runs = []
-            for index in work.shares[core][:most]:
-                task, placement = work.tasks[index], work.placements[index]
+            share = work.shares[core][:most]
+
+            def made(index: int, work: StageWork = work, share: range = share) -> TileRun:
+                task, placement = work.tasks[share[index]], work.placements[share[index]]
                 loops = task.component.body.loops
                 values = {loop.symbol: asc.number(v, asc.int64) for loop, v in zip(loops, task.values, strict=True)}
-                runs.append(TileRun(task, placement, {**dims, **values}, work.emitter(placement.plan)))
+                return TileRun(task, placement, {**dims, **values}, work.emitter(placement.plan))
+
+            def kinds(work: StageWork = work, share: range = share) -> Sequence[Hashable]:
+                return work.kinds(self.dims)[share.start : share.stop]
+
+            runs = Runs(len(share), made, kinds)
             CoreRun(runs, work.memory, tensors, self.globals, work.chained).run()
         self.site.call(asc.pipe_barrier, asc.PipeID.PIPE_ALL)
 
@@ -208,10 +231,10 @@ class Lowered:
     def _check_instructions(self, work: StageWork) -> None:
         """Make the calls of a tile of every kind, so that what has no instructions is refused here, not in a launch."""
         seen: set[int] = set()
-        for task, placement in zip(work.tasks, work.placements, strict=True):
+        for task, placement in enumerate(work.placements):
             if id(placement.plan) not in seen:
                 seen.add(id(placement.plan))
-                run = TileRun(task, placement, task.env(self.dims), work.emitter(placement.plan))
+                run = work.run(task, self.dims)
                 run.emitter.calls(run.filled, (0, 0))
 
     def _placed(self, cut: _Cut, interleaved: bool, keeps: bool, mode: Mode) -> tuple[list[Placement], Memory]:

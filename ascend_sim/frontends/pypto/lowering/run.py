@@ -13,7 +13,7 @@ order V with itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ascend_sim import asc
@@ -71,7 +71,6 @@ class TileRun:
         self.env = env
         self._values: dict[int, Any] = {}
         self._filled: Filling | None = None
-        self.loaded = False
 
     def value(self, scalar: Scalar) -> Any:
         """A scalar's value, computed once per task."""
@@ -117,12 +116,33 @@ class TileRun:
         return id(plan), offsets, boxes, tuple(filled.buffers[n] for n in plan.kept)
 
 
+class Runs:
+    """The tasks of a core as they come up: `make(i)` is task number i, `kinds[i]` what it does."""
+
+    def __init__(self, count: int, make: Callable[[int], TileRun], kinds: Callable[[], Sequence[Hashable]]) -> None:
+        self._count, self._make, self._kinds = count, make, kinds
+        self._made: dict[int, TileRun] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> TileRun:
+        found = self._made.get(index)
+        if found is None:
+            self._made.pop(index - 2, None)  # done
+            found = self._made[index] = self._make(index)
+        return found
+
+    def kind(self, index: int) -> Hashable:
+        return self._kinds()[index]
+
+
 class CoreRun:
     """The tasks of one core in one stage. `pitches`: elements between neighbours along every axis, by global tensor."""
 
     def __init__(
         self,
-        runs: Sequence[TileRun],
+        runs: Runs,
         memory: Memory,
         tensors: Mapping[Node, asc.GlobalTensor],
         shapes: Mapping[Node, tuple[int, ...]],
@@ -137,6 +157,7 @@ class CoreRun:
         self.chained = chained
         self.ahead = self.mode.loads == 2 and not self.mode.shared and not chained
         self.flags = Flags(self.issue)
+        self.loaded: set[int] = set()  # frames that hold what has not been computed yet
         self.kept: Any = None  # what stands in the kept buffers
         self.tables: Any = None  # the plan whose tables stand in unified buffer
         self.stored: Site | None = None  # where the present task stored last
@@ -147,8 +168,8 @@ class CoreRun:
 
     def run(self) -> None:
         """All tasks, then every flag that is left."""
-        for index, run in enumerate(self.runs):
-            self._task(index, run)
+        for index in asc.tiles(range(len(self.runs)), self.runs.kind):
+            self._task(index, self.runs[index])
         self.flags.drain()
 
     def _task(self, index: int, run: TileRun) -> None:
@@ -167,6 +188,7 @@ class CoreRun:
         self.stored = None
         self.flags.wait(next(s.node.site for s in run.plan.steps if not s.kept), MTE2_V, frames[0])
         self._steps(run, frames, kept=False)
+        self.loaded.discard(frames[0])
         if self.stored is not None:
             self.flags.set(self.stored, MTE3_V, frames[1])
         if (self.mode.shared or self.chained) and index + 1 < len(self.runs):
@@ -188,10 +210,10 @@ class CoreRun:
         """The copies into a task's frame, unless they have been issued ahead."""
         run = self.runs[index]
         numbers = [n for n in run.plan.loads if n not in run.plan.kept]
-        if run.loaded or not numbers:
-            return
-        run.loaded = True
         frame = self._frames(index)[0]
+        if frame in self.loaded or not numbers:
+            return
+        self.loaded.add(frame)
         self.flags.wait(run.plan.sites[numbers[0]], V_MTE2, frame)
         for number in numbers:
             self._copy_in(run, number, frame)
