@@ -44,7 +44,7 @@ class Sizes:
         self.cos_format: int = t.cosFormat
         self.hidden_q: int = t.hiddenSizeQ
         self.hidden_k: int = t.hiddenSizeK
-        self.slice = slice_elements(kind, t.headDim)
+        self.slice = slice_elements(getattr(t, "sliceSize", kind.slice_elements), t.headDim)
         self.pitch = round_up(self.slice, self.lanes)  # a slice in UB
         self.first_q = min(self.hidden_q, self.slice)
         self.first_k = min(self.hidden_k, self.slice)

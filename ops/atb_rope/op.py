@@ -23,6 +23,7 @@ A2_A3 = Support(
         "ND: q and k (tokens, hidden) or (batch, positions, heads, head size), tables (rows, head size), "
         "seqlen (samples,)",
     ),
+    space="space",
 )
 
 

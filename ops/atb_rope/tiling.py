@@ -6,6 +6,7 @@ one wide row (`multiple`), so that its instructions are longer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ascend_sim.host.atb import check_inputs
@@ -66,45 +67,67 @@ def tiling(context: TilingContext) -> Tiling:
 
 def rope_tiling(context: TilingContext) -> Tiling:
     """The tiling function of the MKI kernel."""
-    shape = rope_shape({name: info.shape for name, info in context.inputs.items()})
-    rotary_coeff, cos_format = context.attrs["rotaryCoeff"], context.attrs["cosFormat"]
-    stride = shape.head_dim // rotary_coeff
+    shape = shape_of(context)
+    stride = shape.head_dim // context.attrs["rotaryCoeff"]
     multiple = _multiple(context, shape, stride)
+    per_core = ceil_div(shape.tokens // multiple, context.cores)
+    cores = ceil_div(shape.tokens // multiple, per_core)
     kind = _kind(context, shape, stride)
-    tokens, head_dim = shape.tokens // multiple, shape.head_dim * multiple
+    return answer(context, kind, fields_for(context, multiple, cores), cores, kind.slice_elements)
+
+
+def shape_of(context: TilingContext) -> RopeShape:
+    return rope_shape({name: info.shape for name, info in context.inputs.items()})
+
+
+def fields_for(context: TilingContext, multiple: int, cores: int) -> dict[str, int]:
+    """The struct of this call, with `multiple` tokens a row and the rows dealt out to `cores` cores."""
+    shape = shape_of(context)
+    head_dim = shape.head_dim * multiple
     hidden_q, hidden_k = shape.hidden_q * multiple, shape.hidden_k * multiple
-    per_core = ceil_div(tokens, context.cores)
-    cores = ceil_div(tokens, per_core)
-    fields: dict[str, int | str] = {
+    return {
         "hiddenSizeQ": hidden_q,
         "hiddenSizeK": hidden_k,
         "headDim": head_dim,
         "headNumQ": hidden_q // head_dim,
         "headNumK": hidden_k // head_dim,
-        "rotaryCoeff": rotary_coeff,
-        "ntokens": tokens,
+        "rotaryCoeff": context.attrs["rotaryCoeff"],
+        "ntokens": shape.tokens // multiple,
         "realCore": cores,
-        "cosFormat": cos_format,
+        "cosFormat": context.attrs["cosFormat"],
         "batch": shape.batch // multiple,
         "maxUbSize": context.ub_bytes,
         "multiple": multiple,
     }
-    heads = hidden_q // head_dim
+
+
+def answer(context: TilingContext, kind: Kind, fields: Mapping[str, int], blocks: int, room: int) -> Tiling:
+    """A tiling from its fields, which may be anybody's; `room`: elements of a row that the kernel handles at once."""
+    shape, head_dim = shape_of(context), fields["headDim"]
+    data: dict[str, int | str] = {**fields, "path": kind.path}
+    notes: tuple[str, ...] = ()
+    if room != kind.slice_elements:
+        data["sliceSize"] = room
+        notes = (
+            f"the slice of kernel {kind.key} has to be {room} elements in its source, not {kind.slice_elements}: it is "
+            "not in the tiling data",
+        )
     return Tiling(
         op=context.op,
         soc=context.soc,
         variant=context.variant,
         key=kind.key,
         meaning=kind.meaning,
-        block_dim=cores,
-        workspace_bytes=sum(scratch_bytes(tokens, head_dim, heads, cores)),
-        data=fields | {"path": kind.path},
-        words=tuple(int(fields[name]) for name in TILING_FIELDS),
+        block_dim=blocks,
+        workspace_bytes=sum(scratch_bytes(fields["ntokens"], head_dim, fields["headNumQ"], fields["realCore"])),
+        data=data,
+        words=tuple(fields[name] for name in TILING_FIELDS),
         ub_bytes=context.ub_bytes,
-        shares=_shares(tokens, cores, hidden_q, slice_elements(kind, head_dim)),
-        buffers=_buffers(kind, cos_format, shape.batch, context.ub_bytes),
+        shares=_shares(fields["ntokens"], blocks, fields["hiddenSizeQ"], slice_elements(room, head_dim)),
+        buffers=_buffers(kind, fields["cosFormat"], shape.batch, fields["maxUbSize"]),
         warnings=tuple(_warnings(context, shape)),
-        not_runnable=_trouble(kind, head_dim),
+        notes=notes,
+        not_runnable=_trouble(kind, room, head_dim),
     )
 
 
@@ -134,9 +157,9 @@ def _kind(context: TilingContext, shape: RopeShape, stride: int) -> Kind:
     return FP16_LARGE if large and context.attrs["cosFormat"] == 0 else FP16
 
 
-def slice_elements(kind: Kind, head_dim: int) -> int:
+def slice_elements(room: int, head_dim: int) -> int:
     """Elements of a row that are handled at once: whole heads."""
-    return kind.slice_elements // head_dim * head_dim
+    return room // head_dim * head_dim if head_dim > 0 else 0
 
 
 def scratch_bytes(tokens: int, head_dim: int, heads: int, cores: int) -> tuple[int, int]:
@@ -164,7 +187,7 @@ def _buffers(kind: Kind, cos_format: int, batch: int, ub_bytes: int) -> tuple[Ub
 
 
 def _shares(tokens: int, cores: int, hidden: int, step: int) -> tuple[CoreShare, ...]:
-    front = ceil_div(tokens, cores)
+    front = ceil_div(tokens, max(1, cores))
     last = tokens - (cores - 1) * front
     loops = (Loop.over("columns of q", hidden, step),)
     if last == front:
@@ -182,10 +205,10 @@ def _warnings(context: TilingContext, shape: RopeShape) -> list[str]:
     return []
 
 
-def _trouble(kind: Kind, head_dim: int) -> str:
-    if slice_elements(kind, head_dim):
+def _trouble(kind: Kind, room: int, head_dim: int) -> str:
+    if slice_elements(room, head_dim):
         return ""
     return (
-        f"heads of {head_dim} elements do not fit into the {kind.slice_elements} that kernel {kind.key} handles at "
+        f"heads of {head_dim} elements do not fit into the {room} that kernel {kind.key} handles at "
         "once: the real kernel divides by zero"
     )
