@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ascend_sim.program import Access
 from ascend_sim.soc.models import Banks
@@ -44,7 +45,7 @@ class BankModel:
     ) -> int:
         """Cycles from the first repeat's first read to the last repeat's last, conflicts included."""
         followed = min(repeats, _FOLLOWED_REPEATS)
-        ends = self._follow(writes, reads, followed, cycles_per_repeat)
+        ends = _followed(self, tuple(writes), tuple(reads), followed, cycles_per_repeat)
         cycles = ends[-1]
         if repeats > followed:
             half = followed // 2
@@ -52,7 +53,7 @@ class BankModel:
             cycles += round(slope * (repeats - followed))
         return max(cycles, -int(-(repeats * cycles_per_repeat) // 1))
 
-    def _follow(
+    def follow(
         self, writes: Sequence[Access], reads: Sequence[Access], repeats: int, cycles_per_repeat: float
     ) -> list[int]:
         """When each of the first repeats has been read (and its write's turn has been kept free)."""
@@ -103,3 +104,11 @@ class BankModel:
                 groups[turn] |= 1 << group
                 banks[turn] |= 1 << group + self.groups * (row * self.row_bytes // self.stripe_bytes)
         return banks
+
+
+@lru_cache(maxsize=1 << 12)
+def _followed(
+    model: BankModel, writes: tuple[Access, ...], reads: tuple[Access, ...], repeats: int, cycles_per_repeat: float
+) -> list[int]:
+    """Launches of one kernel, and what explains them, ask for the same walks again and again."""
+    return model.follow(writes, reads, repeats, cycles_per_repeat)

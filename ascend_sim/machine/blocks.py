@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ascend_sim.program import BLOCK_BYTES, Memory, Region
 
@@ -12,8 +13,14 @@ def block_bits(regions: Iterable[Region]) -> int:
     bits = 0
     for region in regions:
         if region.memory is Memory.UB and region.length > 0:
-            bits |= _bits(region.start, region.length, region.dims)
+            bits |= _known(region.start, region.length, region.dims)
     return bits
+
+
+@lru_cache(maxsize=1 << 12)
+def _known(start: int, length: int, dims: tuple[tuple[int, int], ...]) -> int:
+    """The tiles of a kernel, and what is asked of its launch later, touch the same regions."""
+    return _bits(start, length, dims)
 
 
 def _bits(start: int, length: int, dims: tuple[tuple[int, int], ...]) -> int:

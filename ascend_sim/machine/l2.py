@@ -16,6 +16,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import cycle
 
 from ascend_sim.program import CopyWork
 
@@ -100,12 +101,16 @@ class L2:
         """Fill it to the brim with lines that nobody will ask for: such as `other` holds, well mixed."""
         self.clear()
         pattern = list(other._lines.values())
+        if not pattern:
+            return
         step = max(1, round(len(pattern) * _MIXING))
         while math.gcd(step, len(pattern)) > 1:
             step += 1
-        for number in range(self._capacity_lines if pattern else 0):
-            self._lines[-1 - number] = bits = pattern[number * step % len(pattern)]
-            self.dirty_grains += (bits >> _GRAINS).bit_count()
+        mixed = [pattern[number * step % len(pattern)] for number in range(len(pattern))]
+        self._lines.update(zip(range(-1, -1 - self._capacity_lines, -1), cycle(mixed), strict=False))
+        turns, rest = divmod(self._capacity_lines, len(mixed))
+        dirty = [(bits >> _GRAINS).bit_count() for bits in mixed]
+        self.dirty_grains = turns * sum(dirty) + sum(dirty[:rest])
 
     def hold(self, transfers: Callable[[], Iterable[Move]], most_lines: int) -> bool:
         """Take in all transfers if nothing need be displaced for it; else take in nothing and answer False.
