@@ -13,8 +13,9 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.arrays import random_inputs
 from ascend_sim.host.device import Device, L2State, Launch
 from ascend_sim.host.execute import OperatorRun, run_operator
+from ascend_sim.host.given import Source, legal_tiling
 from ascend_sim.host.operator import DEFAULT_SOC, Operator
-from ascend_sim.host.planning import infer_shapes, plan_run, tiling
+from ascend_sim.host.planning import infer_shapes, plan_run, tiling, tiling_context
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import TensorInfo, infos_text, tensor_info
 from ascend_sim.machine import LaunchKind
@@ -91,6 +92,7 @@ def run(
     core: int | Collection[int] | None = None,
     cann: str = "",
     compare: str = "",
+    tiling: Source | None = None,
     **kwargs: Any,
 ) -> OperatorResult:
     """Run an operator: `run("inplace_partial_rotary_mul", x, r1, r2, partial_slice=[0, 64])`.
@@ -101,7 +103,9 @@ def run(
     that has the operator. Other keywords are those of `device`; `cann` chooses among host code of different releases,
     `compare` names one of the operator's references to hold the outputs against beside the golden. With `repeat` the
     result is that of the first of so many launches; `later_us` has the durations of the others, which follow back to
-    back and find what is in L2. Raises `TilingError`, `UnsupportedError`, `InputError`.
+    back and find what is in L2. `tiling` takes the place of the one that the host code chooses, where the operator
+    declares its tilings: a file as `check-tiling` reads it, fields by name, raw words, a `Tiling`; an illegal one is
+    refused (`InputError`). Raises `TilingError`, `UnsupportedError`, `InputError`.
     """
     operator = operator_named(op)
     inputs, attrs = operator.bind_call(args, kwargs)
@@ -122,6 +126,7 @@ def run(
         core=core,
         cann=cann,
         compare=compare,
+        tiling=tiling,
     )
 
 
@@ -141,6 +146,7 @@ def run_call(
     echo: bool = True,
     cann: str = "",
     compare: str = "",
+    tiling: Source | None = None,
 ) -> OperatorResult:
     """`run` for an operator and a chip that are already loaded, inputs and attributes sorted."""
     begin = time.perf_counter()
@@ -159,10 +165,14 @@ def run_call(
         echo=echo,
     )
     given = operator.bind_inputs(inputs)
+    chosen = None
+    if values or tiling is not None:
+        own = plan_run(operator, given, attrs, chip, cann=cann)  # refused calls are not worth their random values
+        if tiling is not None:
+            chosen = legal_tiling(operator, tiling_context(operator, given, attrs, chip, cann=cann), own, tiling)
     if values:
-        plan_run(operator, given, attrs, chip, cann=cann)  # refused calls are not worth their random values
         given = _filled(operator, given, seed)
-    done = run_operator(operator, given, attrs, on, cann=cann, reference=compare)
+    done = run_operator(operator, given, attrs, on, cann=cann, reference=compare, tiling=chosen)
     (launch,) = done.launches
     later = [on.machine.run(launch.program, "keep") for _ in range(repeat - 1)]
     result = _operator_result(done, compare, time.perf_counter() - begin)

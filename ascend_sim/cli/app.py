@@ -93,6 +93,12 @@ def run(
     launch_kind: LaunchKind = "back_to_back",
     cold_start_us: ColdStart = 0.0,
     repeat: Repeat = 1,
+    tiling: Annotated[
+        Path | None,
+        typer.Option(
+            "--tiling", metavar="FILE", help="Run with this tiling, see `ascend-sim check-tiling`.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Run an operator: tiling, values against golden, cycles and what limits them.
 
@@ -123,6 +129,7 @@ def run(
         launch_kind,
         cold_start_us,
         repeat,
+        tiling,
     )
     raise typer.Exit(run_operator(request))
 
@@ -194,7 +201,10 @@ def tune(
 def check_tiling(
     op: Op,
     tiling: Annotated[
-        Path, typer.Option("--tiling", help="JSON of `tiling` or `tune`, or raw int64 words.", show_default=False)
+        Path,
+        typer.Option(
+            "--tiling", metavar="FILE", help="JSON of `tune` or `tiling`, or raw int64 words.", show_default=False
+        ),
     ],
     inputs: Inputs = None,
     attrs: Attrs = None,

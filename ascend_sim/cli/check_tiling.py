@@ -56,11 +56,15 @@ def checked_text(found: Checked, style: Style) -> str:
     lines.append(row("UB", used, style))
     for fault in found.faults:
         lines += rows("Illegal", fault, style, "bad")
+    lines.append(row("Blocks", _blocks_text(found), style))
     if found.ok:
         lines.append(row("Covers", "every element once", style))
         lines.append(row("Balance", f"{percent(found.balance)}: mean work of a core over the most", style))
     if found.differences:
-        texts = [f"{name} {given} (own {own})" for name, (given, own) in found.differences.items()]
+        texts = [
+            f"{name} {'-' if given is None else given} (own {'-' if own is None else own})"
+            for name, (given, own) in found.differences.items()
+        ]
         lines += list_rows("Differs", texts, style)
     else:
         lines.append(row("Agrees", "with the operator's own choice", style))
@@ -68,4 +72,11 @@ def checked_text(found: Checked, style: Style) -> str:
         change = f"{100 * (found.duration_us / found.own_us - 1):+.1f} % to the own {us(found.own_us)} us"
         sampled = f", ±{100 * found.error:.1f} % from sampling" if found.error else ""
         lines.append(row("Time", f"{us(found.duration_us)} us, {change}{sampled}", style))
+    for note in tiling.notes:
+        lines += rows("Note", note, style)
     return "\n".join(lines)
+
+
+def _blocks_text(found: Checked) -> str:
+    blocks, cores = found.tiling.block_dim, found.cores
+    return f"{blocks} on {cores} cores" + (": more than there are, they take turns" if blocks > cores else "")

@@ -50,6 +50,7 @@ class RunRequest:
     launch_kind: str = "back_to_back"
     cold_start_us: float = 0.0
     repeat: int = 1
+    tiling: Path | None = None
 
 
 def run_operator(request: RunRequest) -> int:
@@ -73,6 +74,7 @@ def run_operator(request: RunRequest) -> int:
             core=request.core,
             echo=not request.json,
             compare=request.compare,
+            tiling=request.tiling,
         )
     if request.save is not None:
         result.save(request.save)

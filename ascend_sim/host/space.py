@@ -92,8 +92,8 @@ class Space:
             found.append(
                 f"its buffers take {tiling.ub_used_bytes:,} B of unified buffer, {context.ub_bytes:,} B are there"
             )
-        found += self.problems(tiling, context)
-        return found + uncovered(self.coverage(tiling, context), self.axes(context))
+        problems = self.problems(tiling, context)
+        return found + (problems or uncovered(self.coverage(tiling, context), self.axes(context)))
 
 
 def uncovered(pieces: Iterable[Piece], axes: Mapping[str, int]) -> list[str]:

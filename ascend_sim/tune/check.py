@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ascend_sim.errors import InputError
+from ascend_sim.errors import KernelError
+from ascend_sim.host.given import Source, given_tiling
 from ascend_sim.host.space import balance
 from ascend_sim.host.tiling import Tiling
 from ascend_sim.sampling.calls import TimedCall
 
-WORD_BYTES = 8
+SIMULATORS = ("path",)
+"""Entries of a tiling's data that no tiling struct has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`faults`: why it is not legal, if it is not; then there are no times. `differences`: fields in which it is not
-    the operator's own choice, with its value and the own one."""
+    """`faults`: why it is not legal, if it is not; then there are no times. `differences`: key, block dim and fields in
+    which it is not the operator's own choice, with its value and the own one. `cores`: the chip's."""
 
     tiling: Tiling
     own: Tiling
-    faults: list[str]
+    faults: tuple[str, ...]
+    cores: int
     balance: float
     differences: Mapping[str, tuple[Any, Any]]
     duration_us: float | None = None
@@ -40,6 +40,8 @@ class Checked:
             "ok": self.ok,
             "faults": list(self.faults),
             "ub": {"used_bytes": self.tiling.ub_used_bytes, "capacity_bytes": self.tiling.ub_bytes},
+            "block_dim": self.tiling.block_dim,
+            "cores": self.cores,
             "balance": round(self.balance, 4),
             "agrees_with_own": not self.differences,
             "differences": {name: {"given": a, "own": b} for name, (a, b) in self.differences.items()},
@@ -50,59 +52,28 @@ class Checked:
         }
 
 
-def check_tiling(call: TimedCall, path: Path, *, exact: bool = False) -> Checked:
-    """Check the tiling data in `path`, and time it beside the operator's own if it is legal."""
-    space = call.operator.space_on(call.chip.name)
-    given = read_tiling(path)
-    fields = given if isinstance(given, Mapping) else space.fields(given, call.context)
-    tiling, own = space.rebuild(call.context, fields), call.own
-    faults = space.faults(tiling, call.context)
-    even = 0.0 if faults else balance(space.coverage(tiling, call.context))
-    names = list(dict.fromkeys((*own.data, *tiling.data)))
-    both = {name: (tiling.data.get(name), own.data.get(name)) for name in names}
-    differences = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+def check_tiling(call: TimedCall, source: Source, *, exact: bool = False) -> Checked:
+    """Check the tiling data in `source`, and time it beside the operator's own if it is legal."""
+    own, context = call.own, call.context
+    tiling, faults = given_tiling(call.operator, context, own, source)
+    differences = _differences(tiling, own)
+    illegal = Checked(tiling, own, faults, context.cores, 0.0, differences)
     if faults:
-        return Checked(tiling, own, faults, even, differences)
-    mine, theirs = call.time(tiling, exact=exact), call.time(own, exact=exact)
-    return Checked(
-        tiling, own, [], even, differences, mine.duration_us, theirs.duration_us, max(mine.error, theirs.error)
+        return illegal
+    even = balance(
+        call.operator.space_on(call.chip.name).coverage(tiling, context), min(tiling.block_dim, context.cores)
     )
-
-
-def read_tiling(path: Path) -> dict[str, int | str] | list[int]:
-    """Fields by name (JSON of `tiling` or `tune`, or of fields alone) or raw int64 words: a list in JSON, numbers in
-    text, or a dump of little-endian words."""
+    theirs = call.time(own, exact=exact)
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"tiling file {path} cannot be read: {error.strerror}") from None
-    try:
-        text = raw.decode("ascii").strip()
-    except UnicodeDecodeError:
-        text = ""
-    if text[:1] in ("{", "["):
-        return _from_json(path, text)
-    numbers = text.replace(",", " ").split()
-    if numbers and all(number.lstrip("-").isdigit() for number in numbers):
-        return [int(number) for number in numbers]
-    if raw and len(raw) % WORD_BYTES == 0:
-        return list(struct.unpack(f"<{len(raw) // WORD_BYTES}q", raw))
-    raise InputError(
-        f"tiling file {path} holds {len(raw)} B that are neither JSON, nor numbers in text, nor whole int64 words"
-    )
+        mine = call.time(tiling, exact=exact)
+    except KernelError as error:  # more blocks than cores where blocks wait for each other
+        return replace(illegal, faults=(str(error),))
+    error = max(mine.error, theirs.error)
+    return replace(illegal, balance=even, duration_us=mine.duration_us, own_us=theirs.duration_us, error=error)
 
 
-def _from_json(path: Path, text: str) -> dict[str, int | str] | list[int]:
-    try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"tiling file {path} is no JSON: {error}") from None
-    for name in ("best", "tiling", "data"):  # as `tune`, `run` and `tiling` write it
-        if isinstance(found, dict) and isinstance(found.get(name), dict):
-            blocks = {"block_dim": found["block_dim"]} if name == "data" and "block_dim" in found else {}
-            found = blocks | found[name]
-    if isinstance(found, list) and found and all(isinstance(word, int) for word in found):
-        return found
-    if isinstance(found, dict) and found and all(isinstance(value, int | str) for value in found.values()):
-        return found
-    raise InputError(f"tiling file {path} has neither fields of a tiling nor a list of int64 words")
+def _differences(tiling: Tiling, own: Tiling) -> dict[str, tuple[Any, Any]]:
+    found = {"key": (tiling.key, own.key), "block dim": (tiling.block_dim, own.block_dim)}
+    names = dict.fromkeys(name for name in (*own.data, *tiling.data) if name not in SIMULATORS)
+    found |= {name: (tiling.data.get(name), own.data.get(name)) for name in names}
+    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
