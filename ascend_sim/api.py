@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ascend_sim.accuracy.expected import expected_error, kind_of
+from ascend_sim.accuracy.expected import expected_error, kind_of, operator_kind
 from ascend_sim.errors import InputError
 from ascend_sim.host.arrays import random_inputs
 from ascend_sim.host.device import Device, L2State, Launch
@@ -25,9 +25,6 @@ from ascend_sim.report.values import UNCHECKED, compare
 from ascend_sim.soc import Soc, load
 
 __all__ = ["DeviceWithRuns", "Overrides", "device", "infer_shapes", "run", "run_call", "tiling"]
-
-OPERATOR_KIND = "rope"
-"""Every operator there is rotates; which measured rows say how far off its time may be."""
 
 Overrides = Mapping[str, str | int | float | bool]
 
@@ -235,7 +232,7 @@ def _operator_result(done: OperatorRun, compared: str, wall_s: float) -> Operato
         golden=done.golden,
         call=_call_text(done.infos, done.attrs),
         warnings=list(done.warnings),
-        **(_of_launch(launch, OPERATOR_KIND) | {"wall_s": wall_s}),
+        **(_of_launch(launch, operator_kind(done.operator, launch.program)) | {"wall_s": wall_s}),
     )
 
 

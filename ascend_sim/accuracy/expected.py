@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ascend_sim.host.operator import Operator
 from ascend_sim.program import Program, VectorWork, VfWork
 
 ERRORS = Path(__file__).parent / "data" / "errors.json"
@@ -23,6 +24,9 @@ ENOUGH = 3
 """Fewer near rows say nothing."""
 SHARE = 0.8
 """The band holds this share of the near rows."""
+
+LIBRARY = "ascend_sim.oplib."
+"""Where the packages of the library's operators are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,12 @@ def expected_error(soc: str, kind: str, duration_us: float, points: Sequence[Poi
     return Expected(_quantile([abs(point.error) for point in family]), len(family), True)
 
 
+def overall_error() -> Expected:
+    """What to expect where nothing at all was measured on the chip: the errors of all chips."""
+    known = known_errors()
+    return Expected(_quantile(abs(point.error) for point in known), len(known), True)
+
+
 def kind_of(program: Program) -> str:
     """The kind of measured kernels that a kernel of the user's own is most like."""
     used = [instr for block in program.blocks[:1] for instr in set(block.instrs)]
@@ -77,6 +87,11 @@ def kind_of(program: Program) -> str:
     if not vector:
         return "copy"
     return "reduce" if any("reduce" in instr.row.name.lower() for instr in vector) else "elementwise"
+
+
+def operator_kind(operator: Operator, program: Program) -> str:
+    """All operators of the library rotate; one of the user's own is what its kernel does."""
+    return "rope" if operator.package.startswith(LIBRARY) else kind_of(program)
 
 
 def _quantile(sizes: Iterable[float]) -> float | None:

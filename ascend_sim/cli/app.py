@@ -16,6 +16,7 @@ from ascend_sim.cli.options import (
     ColdStart,
     Core,
     Cores,
+    Executor,
     Explain,
     Full,
     Html,
@@ -32,6 +33,7 @@ from ascend_sim.cli.options import (
     SocName,
     Trace,
     Window,
+    Workers,
 )
 
 app = typer.Typer(
@@ -175,16 +177,20 @@ def tune(
     attrs: Attrs = None,
     soc: OpSocName = None,
     sets: Sets = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Try about so many tilings.")] = 300,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Try at most so many tilings.")] = 300,
     top: Annotated[int, typer.Option("--top", metavar="N", help="Show so many of the fastest.")] = 10,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", metavar="N", help="Processes; without it as many as processors.", show_default=False),
-    ] = None,
+    workers: Workers = None,
+    executor: Executor = None,
     exact: Annotated[bool, typer.Option("--exact", help="Simulate every launch in full, no matter how long.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write all tilings as CSV.", show_default=False)] = None,
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page with charts (needs plotly).", show_default=False)
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save", metavar="FILE", help="Write the fastest tiling, for `run --tiling FILE`.", show_default=False
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -194,7 +200,7 @@ def tune(
     """
     from ascend_sim.cli.tune import TuneRequest, show_tuning  # noqa: PLC0415
 
-    show_tuning(TuneRequest(op, inputs, attrs, soc, sets, limit, top, workers, exact, csv, html, json))
+    show_tuning(TuneRequest(op, inputs, attrs, soc, sets, limit, top, workers, executor, exact, csv, html, save, json))
 
 
 @app.command("check-tiling", short_help="Check a tiling of your own: legal, balanced, how long.")
@@ -241,19 +247,8 @@ def sweep(
         Path | None,
         typer.Option("--results", help="Results file; without it one named after the sweep.", show_default=False),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", metavar="N", help="Processes; without it as many as processors.", show_default=False),
-    ] = None,
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            "--executor",
-            metavar="WHERE",
-            help="processes (of this machine), or dask://HOST:PORT: the workers of a Dask cluster.",
-            show_default=False,
-        ),
-    ] = None,
+    workers: Workers = None,
+    executor: Executor = None,
     exact: Annotated[bool, typer.Option("--exact", help="Simulate every launch in full, no matter how long.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write all points as CSV.", show_default=False)] = None,
     json: Json = False,

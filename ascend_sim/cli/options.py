@@ -98,6 +98,20 @@ Repeat = Annotated[
     typer.Option("--repeat", metavar="N", help="Launch N times; later launches find L2 as the ones before left it."),
 ]
 
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", help="Processes; without it as many as processors.", show_default=False),
+]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="WHERE",
+        help="processes (of this machine), or dask://HOST:PORT: the workers of a Dask cluster.",
+        show_default=False,
+    ),
+]
+
 
 def key_values(texts: Iterable[str] | None, option: str, form: str) -> dict[str, str]:
     """`["a=1", "b=2"]` as a dict; a text without "=" or a key that comes twice is refused."""

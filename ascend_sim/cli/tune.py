@@ -5,16 +5,19 @@ from __future__ import annotations
 import json as json_format
 import sys
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import typer
 
 from ascend_sim.cli.calls import read_call, read_chip
 from ascend_sim.cli.counting import counting
+from ascend_sim.errors import InputError
 from ascend_sim.host.registry import operator_named
-from ascend_sim.report.files import atomic, check_writable
+from ascend_sim.report.files import atomic, check_writable, same_file
 from ascend_sim.report.html.plotly import require_plotly
 from ascend_sim.report.style import style_for
+from ascend_sim.tune.executors import executor_named
 from ascend_sim.tune.page import write_page
 from ascend_sim.tune.search import tune
 from ascend_sim.tune.text import tuning_csv, tuning_json, tuning_text
@@ -32,22 +35,21 @@ class TuneRequest:
     limit: int
     top: int
     workers: int | None
+    executor: str | None
     exact: bool
     csv: Path | None
     html: Path | None
+    save: Path | None
     json: bool
 
 
 def show_tuning(request: TuneRequest) -> None:
     """Time the tilings, write the file that was asked for, print."""
-    if request.csv is not None:
-        check_writable(request.csv, "table")
-    if request.html is not None:
-        check_writable(request.html, "HTML report")
-        require_plotly()
+    _check_files(request)
     operator = operator_named(request.op)
     chip = read_chip(request.soc or operator.default_soc, request.sets)
     inputs, attrs = read_call(operator, request.inputs, request.attrs)
+    executor = executor_named(request.executor, request.workers)
     with counting("tilings") as done:
         found = tune(
             operator,
@@ -56,7 +58,7 @@ def show_tuning(request: TuneRequest) -> None:
             chip,
             limit=request.limit,
             exact=request.exact,
-            workers=request.workers,
+            executor=executor,
             done=done,
         )
     if request.csv is not None:
@@ -64,7 +66,27 @@ def show_tuning(request: TuneRequest) -> None:
             temporary.write_text(tuning_csv(found), encoding="utf-8")
     if request.html is not None:
         write_page(found, request.html)
+    if request.save is not None:
+        with atomic(request.save, "tiling") as temporary:
+            temporary.write_text(json_format.dumps(found.trials[0].tiling.to_json(), indent=2) + "\n", encoding="utf-8")
     if request.json:
         typer.echo(json_format.dumps(tuning_json(found), indent=2))
     else:
         typer.echo(tuning_text(found, style_for(sys.stdout), request.top))
+
+
+def _check_files(request: TuneRequest) -> None:
+    """Refuse what cannot be written before anything is timed."""
+    files = {
+        "--csv": (request.csv, "table"),
+        "--html": (request.html, "HTML report"),
+        "--save": (request.save, "tiling"),
+    }
+    given = [(option, path, what) for option, (path, what) in files.items() if path is not None]
+    for _, path, what in given:
+        check_writable(path, what)
+    for (first, path, _), (second, other, _) in combinations(given, 2):
+        if same_file(path, other):
+            raise InputError(f"{first} and {second} both name {str(path)!r}: give two files")
+    if request.html is not None:
+        require_plotly()

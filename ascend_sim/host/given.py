@@ -57,8 +57,7 @@ def given_tiling(
         if given.told.get(name, value) != value:
             raise InputError(f"{given.source} is for {name} {given.told[name]}, the call for {value}")
     tiling = _rebuilt(space, context, own, given)
-    wrong = tuple(_contradictions(given, tiling))
-    return tiling, wrong or tuple(space.faults(tiling, context))
+    return tiling, (*_contradictions(given, tiling), *space.faults(tiling, context))
 
 
 def legal_tiling(operator: Operator, context: TilingContext, own: Tiling, source: Source) -> Tiling:
@@ -139,7 +138,8 @@ def _from_file(path: Path, word_bytes: Sequence[int]) -> Given:
 
 
 def _from_bytes(name: str, raw: bytes, word_bytes: Sequence[int]) -> list[int]:
-    words, at = [], 0
+    words: list[int] = []
+    at = 0
     while at < len(raw):
         size = word_bytes[min(len(words), len(word_bytes) - 1)]
         if at + size > len(raw):

@@ -130,17 +130,23 @@ def _neighbours(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, Piece]]:
             following += 1
 
 
-def balance(pieces: Iterable[Piece], cores: int | None = None) -> float:
-    """Mean work of a core over that of the core that has most: 1 when all have the same. More blocks than `cores` take
-    turns, each on the core that has least so far; without `cores` every block has its own."""
+def loads(pieces: Iterable[Piece], cores: int | None = None) -> list[int]:
+    """How much each core works on. More blocks than `cores` take turns, each on the core that has least so far; without
+    `cores` every block has its own."""
     blocks: dict[int, int] = {}
     for piece in pieces:
         blocks[piece.block] = blocks.get(piece.block, 0) + piece.volume
-    loads = [0] * (len(blocks) if cores is None else cores)
+    found = [0] * (len(blocks) if cores is None else cores)
     for volume in blocks.values():
-        heapreplace(loads, loads[0] + volume)
-    most = max(loads, default=0)
-    return sum(loads) / len(loads) / most if most else 1.0
+        heapreplace(found, found[0] + volume)
+    return found
+
+
+def balance(pieces: Iterable[Piece], cores: int | None = None) -> float:
+    """Mean work of a core over that of the core that has most: 1 when all have the same."""
+    found = loads(pieces, cores)
+    most = max(found, default=0)
+    return sum(found) / len(found) / most if most else 1.0
 
 
 # --- what enumerations have in common --------------------------------------------------------------------------------

@@ -66,14 +66,14 @@ def check_tiling(call: TimedCall, source: Source, *, exact: bool = False) -> Che
     theirs = call.time(own, exact=exact)
     try:
         mine = call.time(tiling, exact=exact)
-    except KernelError as error:  # more blocks than cores where blocks wait for each other
-        return replace(illegal, faults=(str(error),))
+    except KernelError as refused:  # more blocks than cores where blocks wait for each other
+        return replace(illegal, faults=(str(refused),))
     error = max(mine.error, theirs.error)
     return replace(illegal, balance=even, duration_us=mine.duration_us, own_us=theirs.duration_us, error=error)
 
 
 def _differences(tiling: Tiling, own: Tiling) -> dict[str, tuple[Any, Any]]:
-    found = {"key": (tiling.key, own.key), "block dim": (tiling.block_dim, own.block_dim)}
+    found: dict[str, tuple[Any, Any]] = {"key": (tiling.key, own.key), "block dim": (tiling.block_dim, own.block_dim)}
     names = dict.fromkeys(name for name in (*own.data, *tiling.data) if name not in SIMULATORS)
     found |= {name: (tiling.data.get(name), own.data.get(name)) for name in names}
     return {name: pair for name, pair in found.items() if pair[0] != pair[1]}

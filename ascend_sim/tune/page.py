@@ -116,7 +116,7 @@ def _buffers(tuning: Tuning) -> Any:
 
 
 def _table(tuning: Tuning) -> str:
-    names = ["rank", "us", "vs own", "verdict", "blocks", *tuning.own.choices, "UB B", "limit", "why"]
+    names = ["rank", "us", "vs own", "verdict", "blocks", *tuning.choices, "UB B", "limit", "why"]
     rows = []
     for rank, trial in enumerate(tuning.trials, 1):
         cells = [
@@ -125,7 +125,7 @@ def _table(tuning: Tuning) -> str:
             f"{100 * (trial.duration_us / tuning.own.duration_us - 1):+.1f} %",
             tuning.verdict(trial),
             trial.tiling.block_dim,
-            *(trial.choices.get(name, "") for name in tuning.own.choices),
+            *(trial.choices.get(name, "") for name in tuning.choices),
             f"{trial.tiling.ub_used_bytes:,}",
             trial.bound,
             "" if trial is tuning.own else reason(tuning.own, trial),

@@ -14,6 +14,8 @@ from ascend_sim.tune.search import Tuning
 from ascend_sim.tune.trial import Trial
 
 SHOWN = 10
+EXPLAINED = 3
+"""For so many of the fastest the table says why they are not as fast as the own one."""
 
 
 def tuning_text(tuning: Tuning, style: Style, shown: int = SHOWN) -> str:
@@ -31,19 +33,18 @@ def tuning_text(tuning: Tuning, style: Style, shown: int = SHOWN) -> str:
 
 
 def _header(tuning: Tuning) -> list[str]:
-    return ["rank", "us", "vs own", "verdict", "blocks", *tuning.own.choices, "UB", "balance", "limit"]
+    return ["rank", "us", "vs own", "verdict", "blocks", *tuning.choices, "UB", "balance", "limit"]
 
 
 def _row(tuning: Tuning, trial: Trial) -> list[str]:
-    difference = trial.duration_us / tuning.own.duration_us - 1
-    rank = tuning.trials.index(trial) + 1
+    rank = next(rank for rank, other in enumerate(tuning.trials, 1) if other is trial)
     return [
         str(rank),
         us(trial.duration_us) + ("" if not trial.error else f" ±{100 * trial.error:.1f} %"),
-        f"{100 * difference:+.1f} %",
+        f"{100 * tuning.versus_own(trial):+.1f} %",
         tuning.verdict(trial),
         str(trial.tiling.block_dim),
-        *(str(trial.choices.get(name, "")) for name in tuning.own.choices),
+        *(str(trial.choices.get(name, "")) for name in tuning.choices),
         percent(trial.tiling.ub_used_bytes / trial.tiling.ub_bytes),
         percent(trial.balance),
         f"{trial.bound} {percent(trial.ratios[trial.bound])}",
@@ -52,23 +53,29 @@ def _row(tuning: Tuning, trial: Trial) -> list[str]:
 
 def _notes(tuning: Tuning) -> Iterator[str]:
     best = tuning.trials[0]
-    yield f"Error  {tuning.expected}; a smaller difference is a tie"
+    yield f"Error  {tuning.error_text}; a smaller difference is a tie"
     if best is tuning.own:
         yield "Best   the operator's own choice"
-        return
-    verdict = tuning.verdict(best)
-    gain = 1 - best.duration_us / tuning.own.duration_us
-    yield f"Best   {percent(gain)} faster than the operator's own choice{': a tie' if verdict == 'tie' else ''}"
-    yield f"Why    {reason(tuning.own, best)}"
+    else:
+        verdict = tuning.verdict(best)
+        gain = percent(-tuning.versus_own(best))
+        yield f"Best   {gain} faster than the operator's own choice{': a tie' if verdict == 'tie' else ''}"
+    others = [(rank, trial) for rank, trial in enumerate(tuning.trials, 1) if trial is not tuning.own]
+    for rank, trial in others[:EXPLAINED]:
+        yield f"Why    rank {rank}: {reason(tuning.own, trial)}"
     for note in best.tiling.notes:
         yield f"Note   {note}"
+    for fault in tuning.faults:
+        yield f"Note   the operator's own choice is not legal: {fault}"
+    for text in tuning.lost:
+        yield f"Note   one tiling could not be timed: {text}"
     yield f"Time   {tuning.seconds:.0f} s on {tuning.workers} process{'es' if tuning.workers > 1 else ''}"
 
 
 def tuning_csv(tuning: Tuning) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    choices = list(tuning.own.choices)
+    choices = tuning.choices
     writer.writerow(
         ["rank", "duration_us", "sampling_error", "vs_own", "verdict", "block_dim", "key"]
         + [name.replace(" ", "_") for name in choices]
@@ -79,7 +86,7 @@ def tuning_csv(tuning: Tuning) -> str:
     for rank, trial in enumerate(tuning.trials, 1):
         writer.writerow(
             [rank, round(trial.duration_us, 4), round(trial.error, 5)]
-            + [round(trial.duration_us / tuning.own.duration_us - 1, 5), tuning.verdict(trial)]
+            + [round(tuning.versus_own(trial), 5), tuning.verdict(trial)]
             + [trial.tiling.block_dim, trial.tiling.key]
             + [trial.choices.get(name, "") for name in choices]
             + [trial.tiling.ub_used_bytes, round(trial.balance, 4), trial.bound]
@@ -94,7 +101,7 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
     tilings = [
         {
             "rank": rank,
-            "vs_own": round(trial.duration_us / tuning.own.duration_us - 1, 5),
+            "vs_own": round(tuning.versus_own(trial), 5),
             "verdict": tuning.verdict(trial),
             "reason": "" if trial is tuning.own else reason(tuning.own, trial),
             **trial.to_json(),
@@ -107,7 +114,9 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         "soc": tuning.chip.name,
         "variant": tuning.chip.variant,
         "call": infos_text(tuning.infos),
-        "expected_error": tuning.expected.to_json(),
+        "expected_error": tuning.expected.to_json() | {"band": round(tuning.band, 3), "text": tuning.error_text},
+        "own_faults": list(tuning.faults),
+        "lost": list(tuning.lost),
         "own_rank": own,
         "own": tilings[own - 1],
         "best": tilings[0],

@@ -6,33 +6,48 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ascend_sim.accuracy.expected import operator_kind
 from ascend_sim.explain.account import account
+from ascend_sim.explain.columns import Block
+from ascend_sim.explain.gaps import Gaps
 from ascend_sim.explain.reasons import Reason
-from ascend_sim.host.space import balance
+from ascend_sim.host.space import loads
 from ascend_sim.host.tiling import Tiling
-from ascend_sim.program import Program
+from ascend_sim.program import PipeID, Program
 from ascend_sim.sampling.calls import TimedCall
 from ascend_sim.sampling.estimate import Estimate
+from ascend_sim.sampling.stretches import Floats
 from ascend_sim.sampling.warp import Warp
+
+PIPES = {PipeID.PIPE_V: "vec", PipeID.PIPE_MTE2: "mte2", PipeID.PIPE_MTE3: "mte3", PipeID.PIPE_S: "scalar"}
 
 WORK = "work"
 """What a pipe does beside the reasons for which it stands still."""
+LAUNCH = "launch"
+BEFORE = "until its block starts"
+"""The time in front of the block that ends last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """`error`: relative, on the duration, because only part of the launch was simulated (0: all of it). `account`: of
-    the block that ends last, us by pipe, of work and of each reason for a gap. `simulated`: instructions."""
+    the block that ends last, us by pipe, of work, of each reason for a gap, and of what is in front of the block; each
+    pipe's add up to the duration. `busiest`: share of all work that the core has which has most. `kind`: of measured
+    kernels like this one. `instructions`: of the whole launch."""
 
     tiling: Tiling
     choices: Mapping[str, int | str]
     balance: float
+    busiest: float
     duration_us: float
     error: float
     bound: str
     ratios: Mapping[str, float]
     account: Mapping[str, Mapping[str, float]]
-    simulated: int
+    kind: str
+    instructions: int
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -43,6 +58,7 @@ class Trial:
             "choices": dict(self.choices),
             "ub_bytes": self.tiling.ub_used_bytes,
             "balance": round(self.balance, 4),
+            "busiest_core": round(self.busiest, 5),
             "bound": self.bound,
             "pipes": {name: round(ratio, 4) for name, ratio in self.ratios.items()},
             "account_us": {
@@ -55,22 +71,22 @@ class Trial:
 def try_out(call: TimedCall, tiling: Tiling, *, exact: bool = False, rough: bool = False) -> Trial:
     """Time `tiling`, without values."""
     space = call.operator.space_on(call.chip.name)
-    return trial_of(call, tiling, call.time(tiling, exact=exact, rough=rough), space.choices(tiling))
-
-
-def trial_of(call: TimedCall, tiling: Tiling, found: Estimate, choices: Mapping[str, int | str]) -> Trial:
-    space = call.operator.space_on(call.chip.name)
+    found = call.time(tiling, exact=exact, rough=rough)
     metrics = found.whole.metrics
+    work = loads(space.coverage(tiling, call.context), min(tiling.block_dim, call.context.cores))
+    most, total = max(work), sum(work)
     return Trial(
         tiling=tiling,
-        choices=choices,
-        balance=balance(space.coverage(tiling, call.context)),
+        choices=space.choices(tiling),
+        balance=total / len(work) / most if most else 1.0,
+        busiest=most / total if total else 0.0,
         duration_us=found.duration_us,
         error=found.error,
         bound=metrics.bound,
         ratios={name: use.ratio for name, use in metrics.pipes.items()},
         account=account_of(found),
-        simulated=found.simulated,
+        kind=operator_kind(call.operator, found.whole.launch.program),
+        instructions=found.whole.instructions,
     )
 
 
@@ -83,17 +99,30 @@ def account_of(found: Estimate) -> dict[str, dict[str, float]]:
     line, block = timeline.cores[last], whole.blocks[last]
     warp = Warp(line, block)
     alone = Program(program.kernel, [line.program], auto_sync=program.auto_sync)
-    timeline = type(timeline)(timeline.clock_mhz, [line], line.finish, timeline.launch_us)
-    (of_block,) = account(alone, timeline, whole.launch.soc).blocks
-    total = warp.finish(line) - line.begin
+    alone_timeline = type(timeline)(timeline.clock_mhz, [line], line.finish, timeline.launch_us)
+    (of_block,) = account(alone, alone_timeline, whole.launch.soc).blocks
+    total_us = (warp.finish(line) - line.begin) / timeline.clock_mhz
+    around = {BEFORE: found.duration_us - timeline.launch_us - total_us, LAUNCH: timeline.launch_us}
     parts: dict[str, dict[str, float]] = {}
     for name, pipe in of_block.pipes.items():
         gaps = pipe.gaps
-        cycles = warp(gaps.end) - warp(gaps.begin)
-        mine: dict[str, float] = {}
-        for reason in Reason:
-            us = float(cycles[gaps.reason == reason].sum()) / timeline.clock_mhz
-            if us > 0:
-                mine[reason.text] = us
-        parts[name] = {WORK: (total - float(cycles.sum())) / timeline.clock_mhz, **mine}
+        lasting_us = (warp(gaps.end) - warp(gaps.begin)) / timeline.clock_mhz
+        waits = _by_reason(gaps, lasting_us, of_block.columns)
+        parts[name] = {WORK: total_us - sum(waits.values()), **waits, **around}
     return parts
+
+
+def _by_reason(gaps: Gaps, lasting_us: Floats, block: Block) -> dict[str, float]:
+    """Sums of `lasting_us`; waits for flags by the pipe that is waited for."""
+    found: dict[str, float] = {}
+    for reason in Reason:
+        mine = gaps.reason == reason
+        if reason is Reason.FLAG:
+            causes = np.where(gaps.cause >= 0, block.prices.code[gaps.cause], -1)
+            for code in np.unique(causes[mine]):
+                pipe = PIPES.get(block.prices.instrs[code].pipe) if code >= 0 else None
+                name = reason.text if pipe is None else f"waits for {pipe}"
+                found[name] = found.get(name, 0.0) + float(lasting_us[mine & (causes == code)].sum())
+        else:
+            found[reason.text] = float(lasting_us[mine].sum())
+    return {name: us for name, us in found.items() if us > 0}

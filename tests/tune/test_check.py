@@ -6,16 +6,20 @@ import json
 import re
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ascend_sim.cli.check_tiling import checked_text
 from ascend_sim.errors import InputError
+from ascend_sim.host.given import given_tiling
 from ascend_sim.host.registry import operator_named
 from ascend_sim.report.style import PLAIN
 from ascend_sim.sampling.calls import TimedCall
 from ascend_sim.soc import load
-from ascend_sim.tune.check import check_tiling, read_tiling
+from ascend_sim.tune.check import check_tiling
 
 OP = operator_named("inplace_partial_rotary_mul")
 CALL = TimedCall(
@@ -58,24 +62,80 @@ def test_an_illegal_one(tmp_path: Path):
     assert "Illegal" in checked_text(found, PLAIN)
 
 
+BIG = 10**30
+
+
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"abc", "tiling file {} holds 3 B that are neither JSON, nor numbers in text, nor whole int64 words"),
-        (b"[1.5]", "tiling file {} has neither fields of a tiling nor a list of int64 words"),
+        (b"", "{} is empty"),
+        (b"abc", "{} holds text that is neither JSON nor integers"),
+        (b"[1.5]", "{}: word 0 is 1.5, it must be an integer"),
+        (b"[true]", "{}: word 0 is True, it must be an integer"),
+        (b"[1, 2, 3]", "the tiling data has 3 words, the tiling struct has 61"),
+        (b"1 2 0x3", "the tiling data has 3 words, the tiling struct has 61"),
+        (bytes(8 * 61 + 3), "{} holds 491 B, which is no whole number of words: the last has 8 B"),
+        (f"[{BIG}]".encode(), f"{{}}: word 0 is {BIG}, which no int64 holds"),
+        (f"[{'9' * 5000}]".encode(), "{} holds text that is neither JSON nor integers"),
+        (b"[" * 100_000, "{} holds text that is neither JSON nor integers"),
+        (b"7", "the tiling data has 1 words, the tiling struct has 61"),
+        (b'{"ubCalcNum": "three"}', "{}: ubCalcNum is 'three', it must be an integer"),
+        (b'{"ubCalcNum": [3]}', "{}: ubCalcNum is [3], it must be an integer"),
+        (b'{"ubCalcNum": -3}', "{}: ubCalcNum is -3, it must not be negative"),
+        (b'{"op": "Other", "data": {"ubCalcNum": 3}}', "{} is for op Other, the call for InplacePartialRotaryMul"),
+        (b'{"key": 1.5, "data": {"ubCalcNum": 3}}', "{}: key is 1.5, it must be an integer"),
+        (b"[" + b"1, " * 62 + b"5]", "the tiling data has 63 words, the tiling struct has 61, and the words behind it"),
+        (b"{}", "the tiling data is for no kernel of this operator: one of ubFactor (fast), ubCalcNum (split S) and"),
     ],
 )
 def test_files_that_are_none(content: bytes, text: str, tmp_path: Path):
     path = tmp_path / "tiling"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=f"^{re.escape(text.format(path))}$"):
-        read_tiling(path)
-
-
-def test_too_few_words(tmp_path: Path):
-    path = tmp_path / "tiling"
-    path.write_text("1 2 3")
-    with pytest.raises(InputError, match=r"^the tiling data has 3 words, the tiling struct has \d+$"):
+    with pytest.raises(InputError, match=f"^{re.escape(text.format(f'tiling file {path}'))}"):
         check_tiling(CALL, path)
-    with pytest.raises(InputError, match=r"cannot be read: No such file or directory$"):
-        read_tiling(tmp_path / "none")
+
+
+def test_what_has_no_such_field_or_is_no_file(tmp_path: Path):
+    with pytest.raises(InputError, match=r"^the tiling has ubCalcNumm; the tiling's fields are B, CosB, S,"):
+        check_tiling(CALL, {**CALL.own.data, "ubCalcNumm": 3})
+    with pytest.raises(InputError, match=r"^tiling file .*none cannot be read: No such file or directory$"):
+        check_tiling(CALL, tmp_path / "none")
+    with pytest.raises(InputError, match=r"^tiling file .* cannot be read: Is a directory$"):
+        check_tiling(CALL, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"block_dim": 20}, "block_dim is 20, the fields are those of block_dim 40"),
+        ({"key": 1}, "key is 1, the fields are those of key 2000"),
+        ({"path": "split_bsn"}, "path is split_bsn, with the other fields it has to be split_s"),
+        ({"usedCoreNum": 0}, "its block dim is 0; allowed are 1 to 65,535"),
+        ({"usedCoreNum": 10**12}, "its block dim is 1,000,000,000,000; allowed are 1 to 65,535"),
+    ],
+)
+def test_what_contradicts_itself(changes: dict[str, Any], fault: str):
+    found = check_tiling(CALL, {"key": CALL.own.key, "block_dim": CALL.own.block_dim, **CALL.own.data, **changes})
+    assert fault in found.faults
+
+
+def test_more_blocks_than_cores():
+    small = TimedCall(OP, CALL.planned.infos, {"partial_slice": (0, 64)}, load("Ascend910B3", {"cores.aiv": "16"}))
+    found = check_tiling(small, CALL.own)
+    assert found.ok
+    assert found.balance == 100 / 16 / 7  # 20 blocks of 3 rows, 20 of 2: some core gets 3 + 2 + 2
+    assert found.differences["block dim"] == (40, 16)
+    assert "40 on 16 cores: more than there are, they take turns" in checked_text(found, PLAIN)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_numbers_end_in_faults_or_a_clear_error(data: st.DataObject):
+    name = data.draw(st.sampled_from([name for name, value in CALL.own.data.items() if isinstance(value, int)]))
+    value = data.draw(st.sampled_from([0, 1, 2, 3, 63, 1000, 65536, 2**31, 2**63 - 1]) | st.integers(0, 200))
+    fields = {**CALL.own.data, name: value}
+    try:
+        _, faults = given_tiling(OP, CALL.context, CALL.own, fields)
+    except InputError:
+        return
+    assert all(isinstance(fault, str) for fault in faults)
