@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from html import escape
 from typing import Any
@@ -9,15 +10,24 @@ from typing import Any
 from ascend_sim.host.tensors import infos_text
 from ascend_sim.report.files import atomic
 from ascend_sim.report.html.plotly import require_plotly
+from ascend_sim.report.style import plural, us
 from ascend_sim.tune.reasons import reason
 from ascend_sim.tune.search import Tuning
 from ascend_sim.tune.trial import Trial
 
 COLOURS = {"own": "#d9822b", "faster": "#1f9d8f", "tie": "#6b7a99", "slower": "#b8bcc6"}
+MAP_ROWS = 40
+"""The map has no more rows than can be told apart."""
+WORST = 3.0
+"""Tilings that take so many times as long as the fastest, or more, have one colour."""
+FACTORS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3)
 STYLE = (
-    "body{font:15px system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}"
-    "table{border-collapse:collapse;font-size:13px}td,th{padding:3px 9px;border-bottom:1px solid #ddd;text-align:right}"
-    "td:last-child,th:last-child{text-align:left}"
+    "body{font:15px system-ui,sans-serif;max-width:1280px;margin:2em auto;padding:0 1em;color:#222;"
+    "overflow-wrap:anywhere}h1{font-size:1.5em}h2{font-size:1.15em;margin:1.6em 0 .3em}p{margin:.4em 0}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;overflow-wrap:normal}"
+    "td,th{padding:3px 9px;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
+    "th{position:sticky;top:0;background:#fff;white-space:normal}"
+    "td:last-child,th:last-child{text-align:left;white-space:normal;min-width:20em}"
 )
 
 
@@ -33,103 +43,176 @@ def page(tuning: Tuning) -> str:
     require_plotly()
     from plotly.offline import get_plotlyjs  # noqa: PLC0415 - plotly is an extra
 
+    rows = _map_rows(tuning)
+    shown = list(rows.items())[:MAP_ROWS]
+    which = f"the {len(shown)} fastest of {len(rows)}" if len(rows) > len(shown) else "fastest first"
+    names = escape(" · ".join(tuning.choices))
     charts = [
-        ("Time and unified buffer", _scatter(tuning)),
-        ("Blocks and kernels", _map(tuning)),
-        ("Buffers of the fastest and of the own", _buffers(tuning)),
+        ("Time and unified buffer", "", _scatter(tuning)),
+        (
+            "Blocks and kernels",
+            f"<p>A row is {names}; {which}. Colour: time over that of the own choice.</p>",
+            _map(tuning, shown),
+        ),
+        ("Buffers of the fastest and of the own", "", _buffers(tuning)),
     ]
-    title = escape(f"{tuning.operator} on {tuning.chip.variant}: {len(tuning.trials)} tilings")
-    parts = [f"<h2>{name}</h2>{figure.to_html(full_html=False, include_plotlyjs=False)}" for name, figure in charts]
+    title = escape(f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}")
+    config = {"displayModeBar": False, "responsive": True}
+    parts = [
+        f"<h2>{name}</h2>{text}{figure.to_html(full_html=False, include_plotlyjs=False, config=config)}"
+        for name, text, figure in charts
+    ]
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-        f"<script>{get_plotlyjs()}</script></head><body><h1>{title}</h1><p>{escape(infos_text(tuning.infos))}</p>"
-        f"<p>Error of the model: {escape(str(tuning.expected))}; a smaller difference is a tie.</p>"
-        f"{''.join(parts)}<h2>All tilings</h2>{_table(tuning)}<p>Simulated, not measured.</p></body></html>\n"
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">'
+        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body><h1>{title}</h1>"
+        f"<p>{escape(infos_text(tuning.infos))}</p><p>Error of the model: {escape(tuning.error_text)}; a smaller "
+        f"difference is a tie.</p>{''.join(parts)}<h2>All tilings</h2>{_table(tuning)}"
+        "<p>Simulated, not measured.</p></body></html>\n"
     )
 
 
 def _label(trial: Trial) -> str:
     chosen = ", ".join(f"{name} {value}" for name, value in trial.choices.items())
-    return f"{trial.tiling.block_dim} blocks, {chosen}"
+    return f"{us(trial.duration_us)} us<br>{trial.tiling.block_dim} blocks{', ' if chosen else ''}{chosen}"
+
+
+def _layout(figure: Any, height: int, **changes: Any) -> Any:
+    """What all charts have in common."""
+    figure.update_layout(
+        height=height,
+        margin={"t": 36, "r": 12, "b": 48, "l": 48},
+        font={"size": 12},
+        plot_bgcolor="#f6f7f9",
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        **changes,
+    )
+    return figure
 
 
 def _scatter(tuning: Tuning) -> Any:
     import plotly.graph_objects as go  # noqa: PLC0415 - plotly is an extra
 
     figure = go.Figure()
-    for verdict, colour in COLOURS.items():
+    for verdict, colour in reversed(COLOURS.items()):  # the own one on top
         mine = [trial for trial in tuning.trials if tuning.verdict(trial) == verdict]
         figure.add_trace(
             go.Scatter(
                 x=[trial.tiling.ub_used_bytes / 1024 for trial in mine],
                 y=[trial.duration_us for trial in mine],
                 text=[_label(trial) for trial in mine],
+                hovertemplate="%{text}<extra></extra>",
                 mode="markers",
                 name=verdict,
                 marker={"color": colour, "size": 13 if verdict == "own" else 8},
             )
         )
-    figure.update_layout(xaxis_title="UB, KiB", yaxis_title="us", yaxis_type="log", height=420)
-    return figure
+    figure.add_vline(x=tuning.own.tiling.ub_bytes / 1024, line_dash="dash", line_color="#888")
+    return _layout(
+        figure,
+        420,
+        xaxis={"title": "UB, KiB (dashed: all there is)", "rangemode": "tozero"},
+        yaxis={"title": "us", "type": "log", "dtick": "D2", "tickformat": ",.3~r"},
+    )
 
 
-def _map(tuning: Tuning) -> Any:
+Rows = dict[str, dict[int, Trial]]
+
+
+def _map_rows(tuning: Tuning) -> Rows:
+    """By all choices but the number of blocks, fastest first."""
+    rows: Rows = {}
+    for trial in tuning.trials:
+        name = " · ".join(str(trial.choices.get(name, "-")) for name in tuning.choices) or "all"
+        rows.setdefault(name, {}).setdefault(trial.tiling.block_dim, trial)
+    return rows
+
+
+def _map(tuning: Tuning, shown: list[tuple[str, dict[int, Trial]]]) -> Any:
+    """Colours go by the logarithm, or one bad tiling would make all others look alike."""
     import plotly.graph_objects as go  # noqa: PLC0415 - plotly is an extra
 
-    blocks = sorted({trial.tiling.block_dim for trial in tuning.trials})
-    rows: dict[str, dict[int, float]] = {}
-    for trial in tuning.trials:
-        name = ", ".join(f"{key} {value}" for key, value in trial.choices.items())
-        rows.setdefault(name, {})[trial.tiling.block_dim] = trial.duration_us
+    blocks = sorted({count for _, row in shown for count in row})
+    own_us = tuning.own.duration_us
+    ratios = [trial.duration_us / own_us for _, row in shown for trial in row.values()]
+    least, most = min(ratios), min(max(*ratios, 1.1 * min(ratios)), WORST * min(ratios))
+    ticks = [factor for factor in FACTORS if least <= factor <= most]
     figure = go.Figure(
         go.Heatmap(
             x=[str(count) for count in blocks],
-            y=list(rows),
-            z=[[row.get(count) for count in blocks] for row in rows.values()],
+            y=[name for name, _ in shown],
+            z=[
+                [math.log(row[count].duration_us / own_us) if count in row else None for count in blocks]
+                for _, row in shown
+            ],
+            text=[[_label(row[count]) if count in row else "" for count in blocks] for _, row in shown],
+            hovertemplate="%{text}<extra></extra>",
             colorscale="Viridis",
-            colorbar={"title": "us"},
+            zmin=math.log(least),
+            zmax=math.log(most),
+            xgap=1,
+            ygap=1,
+            colorbar={
+                "thickness": 12,
+                "tickvals": [math.log(factor) for factor in ticks],
+                "ticktext": [f"{factor:g} x" for factor in ticks],
+            },
         )
     )
-    figure.update_layout(
-        xaxis={"title": "blocks", "type": "category"},
-        yaxis={"autorange": "reversed", "automargin": True},
-        height=160 + 18 * len(rows),
+    for number, (_, row) in enumerate(shown):  # on an axis of categories a place is its number
+        for count, trial in row.items():
+            if trial is tuning.own or trial is tuning.trials[0]:
+                text = "own" if trial is tuning.own else "best"
+                figure.add_annotation(
+                    x=blocks.index(count), y=number, text=f"<b>{text}</b>", showarrow=False, font={"color": "#fff"}
+                )
+    return _layout(
+        figure,
+        130 + 20 * len(shown),
+        xaxis={
+            "title": "blocks",
+            "type": "category",
+            "categoryorder": "array",
+            "categoryarray": list(map(str, blocks)),
+        },
+        yaxis={"autorange": "reversed", "automargin": True, "type": "category"},
     )
-    return figure
 
 
 def _buffers(tuning: Tuning) -> Any:
     import plotly.graph_objects as go  # noqa: PLC0415 - plotly is an extra
 
     figure = go.Figure()
-    pair = {"own": tuning.own, "fastest": tuning.trials[0]}
+    best = tuning.trials[0]
+    pair = {"own, fastest": best} if best is tuning.own else {"own": tuning.own, "fastest": best}
     for name in dict.fromkeys(buffer.name for trial in pair.values() for buffer in trial.tiling.buffers):
         sizes = [
             sum(buffer.total for buffer in trial.tiling.buffers if buffer.name == name) / 1024
             for trial in pair.values()
         ]
         figure.add_trace(go.Bar(y=list(pair), x=sizes, name=name, orientation="h"))
-    limit = tuning.own.tiling.ub_bytes / 1024
-    figure.add_vline(x=limit, line_dash="dash", annotation_text="UB")
-    figure.update_layout(barmode="stack", xaxis_title="KiB", height=280)
+    figure.add_vline(x=tuning.own.tiling.ub_bytes / 1024, line_dash="dash", line_color="#888")
+    _layout(figure, 190 + 50 * len(pair), barmode="stack", xaxis={"title": "KiB (dashed: all there is)"})
+    figure.update_layout(legend={"y": -0.25 - 60 / (50 + 50 * len(pair)), "yanchor": "top"}, yaxis={"automargin": True})
     return figure
 
 
 def _table(tuning: Tuning) -> str:
-    names = ["rank", "us", "vs own", "verdict", "blocks", *tuning.choices, "UB B", "limit", "why"]
+    names = ["rank", "us", "vs own", "verdict", "blocks", *tuning.choices, "UB B", "balance", "limit", "why"]
     rows = []
     for rank, trial in enumerate(tuning.trials, 1):
         cells = [
             rank,
-            f"{trial.duration_us:.2f}",
-            f"{100 * (trial.duration_us / tuning.own.duration_us - 1):+.1f} %",
+            us(trial.duration_us) + (f" ±{100 * trial.error:.1f} %" if trial.error else ""),
+            f"{100 * tuning.versus_own(trial):+.1f} %",
             tuning.verdict(trial),
             trial.tiling.block_dim,
             *(trial.choices.get(name, "") for name in tuning.choices),
             f"{trial.tiling.ub_used_bytes:,}",
+            f"{100 * trial.balance:.1f} %",
             trial.bound,
             "" if trial is tuning.own else reason(tuning.own, trial),
         ]
         rows.append("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>")
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+    return f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>'

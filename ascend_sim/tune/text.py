@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ascend_sim.host.tensors import infos_text
-from ascend_sim.report.style import Style, percent, us
+from ascend_sim.report.style import Style, percent, plural, us
 from ascend_sim.tune.reasons import reason
 from ascend_sim.tune.search import Tuning
 from ascend_sim.tune.trial import Trial
@@ -25,7 +25,7 @@ def tuning_text(tuning: Tuning, style: Style, shown: int = SHOWN) -> str:
         trials.append(tuning.own)
     rows = [_header(tuning), *(_row(tuning, trial) for trial in trials)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [style.rule(f"{tuning.operator} on {tuning.chip.variant}: {len(tuning.trials)} tilings")]
+    lines = [style.rule(f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}")]
     lines.append(f"Call   {infos_text(tuning.infos)}")
     lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     lines += _notes(tuning)

@@ -118,11 +118,10 @@ def _by_reason(gaps: Gaps, lasting_us: Floats, block: Block) -> dict[str, float]
     for reason in Reason:
         mine = gaps.reason == reason
         if reason is Reason.FLAG:
-            causes = np.where(gaps.cause >= 0, block.prices.code[gaps.cause], -1)
-            for code in np.unique(causes[mine]):
-                pipe = PIPES.get(block.prices.instrs[code].pipe) if code >= 0 else None
+            for code, cycles in zip(block.prices.code[gaps.cause[mine]], lasting_us[mine], strict=True):
+                pipe = PIPES.get(block.prices.instrs[code].pipe)
                 name = reason.text if pipe is None else f"waits for {pipe}"
-                found[name] = found.get(name, 0.0) + float(lasting_us[mine & (causes == code)].sum())
+                found[name] = found.get(name, 0.0) + float(cycles)
         else:
             found[reason.text] = float(lasting_us[mine].sum())
     return {name: us for name, us in found.items() if us > 0}

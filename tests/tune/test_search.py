@@ -134,6 +134,24 @@ def test_page(found: Tuning, tmp_path: Path):
     assert text.count("<tr>") == len(found.trials) + 1
     assert text.count('class="plotly-graph-div"') == 3
     assert "<script src=" not in text  # offline
+    assert 'name="viewport"' in text
+    row = " \\u00b7 ".join(str(value) for value in found.own.choices.values())
+    assert row in text  # the map names choices once, in front
+
+
+def test_nothing_to_do(tmp_path: Path):
+    tuning = tune(OP, INPUTS, {"partial_slice": (5, 5)}, load("Ascend910B3"), executor=Processes(1))
+    assert [trial.tiling.is_noop for trial in tuning.trials] == [True]
+    assert "Best   the operator's own choice" in tuning_text(tuning, PLAIN)
+    write_page(tuning, tmp_path / "tuning.html")
+    assert tuning_json(tuning)["own"]["balance"] == 1.0
+    assert len(tuning_csv(tuning).splitlines()) == 2
+
+
+def test_page_of_one_tiling(found: Tuning):
+    text = page(replace(found, trials=[found.own]))
+    assert "own, fastest" in text
+    assert text.count("<tr>") == 2
 
 
 def test_refusals():
