@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
 from math import prod
+from typing import TypeVar
 
 from ascend_sim.errors import InputError
 from ascend_sim.host.tiling import Loop, Tiling, TilingContext, ceil_div
 from ascend_sim.soc.models import MAX_BLOCKS
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +169,16 @@ def block_dims(total: int, cores: int, count: int) -> list[int]:
 
 def step_sizes(total: int, most: int, count: int) -> list[int]:
     """At most `count` sizes of a step over `total`, up to `most`, largest first: those that cut it most evenly."""
-    even = {ceil_div(total, loops) for loops in range(max(1, ceil_div(total, max(1, most))), total + 1)}
-    sizes = sorted({size for size in even if size <= most} | ({min(total, most)} if most > 0 else set()), reverse=True)
+    if total < 1 or most < 1:
+        return []
+    sizes = [min(total, most)]
+    while sizes[-1] > 1:  # the fewest steps that a smaller size needs, and the smallest size that takes so many
+        sizes.append(ceil_div(total, ceil_div(total, sizes[-1] - 1)))
     return thinned(sizes, count)
 
 
-def thinned(values: Sequence[int], count: int) -> list[int]:
-    """`count` of `values`, which fall: the first half as they come, then fewer and fewer, down to the last."""
+def thinned(values: Sequence[T], count: int) -> list[T]:
+    """`count` of `values`, the best ones first: the first half as they come, then fewer and fewer, down to the last."""
     if len(values) <= count:
         return list(values)
     head = list(values[: count // 2])

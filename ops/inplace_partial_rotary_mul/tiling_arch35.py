@@ -7,23 +7,31 @@ sin and the result are double-buffered, so a line of x takes 4 rows (2 of x, 2 o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from ascend_sim.host.tiling import DOES_NOT_FIT, CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
+from ascend_sim.host.tiling import DOES_NOT_FIT, Tiling, TilingContext, ceil_div
 
-from ..shared.rope_layout import RopeLayout
+from ..shared.cuts_arch35 import (
+    COS_TEXT,
+    HEADS_BEFORE_POSITIONS,
+    ONE_AXIS,
+    POSITIONS_AND_HEADS,
+    Plan,
+    View,
+    batches_and_positions,
+    heads_before_positions,
+    one_axis,
+    positions_and_heads,
+)
 from ..shared.splits_arch35 import (
     MAX_COPY_BLOCKS,
     UB_BLOCK_BYTES,
-    Axis,
     fill_heads_first,
-    one_axis_shares,
-    shares,
     split_by_cores,
     split_by_steps,
     split_positions_n,
 )
-from ..shared.templates_arch35 import COS_TEXT
 from .checks_arch35 import RopeCall, Slice, check
 from .struct import answer
 
@@ -32,6 +40,7 @@ KEY_MIXED = {"bfloat16": 100, "float16": 200}
 KEY_NOOP = KEYS["A"]
 INTERLEAVE = 1
 QUEUES = 4  # x and result, double-buffered, or cos and sin, double-buffered
+BUFFERS = ("inQueX", "inQueCos", "inQueSin", "outQueY")
 
 
 def tiling(context: TilingContext) -> Tiling:
@@ -39,17 +48,19 @@ def tiling(context: TilingContext) -> Tiling:
     call = check(context)
     if isinstance(call, Slice):
         return _noop(context, call)
-    match call.dims.layout:
-        case RopeLayout.NO_BROADCAST:
-            return _one_axis(context, call, "A")
-        case RopeLayout.BROADCAST_BSN:
-            return _one_axis(context, call, "B")
-        case RopeLayout.SBND:
-            return _positions_and_heads(context, call)
-        case RopeLayout.BNSD:
-            return _heads_before_positions(context, call)
-        case RopeLayout.BSND:
-            return _batches_and_positions(context, call)
+    cut = _plan(context, call)
+    return tiling_of(context, call, cut, fields_of(call, cut))
+
+
+def _plan(context: TilingContext, call: RopeCall) -> Plan:
+    view = View.of(call.dims)
+    if view.template in ONE_AXIS:
+        return _one_axis(context, call, view)
+    if view.template in POSITIONS_AND_HEADS:
+        return _positions_and_heads(context, call, view)
+    if view.template in HEADS_BEFORE_POSITIONS:
+        return _heads_before_positions(context, call, view)
+    return _batches_and_positions(context, call, view)
 
 
 def _noop(context: TilingContext, part: Slice) -> Tiling:
@@ -58,37 +69,30 @@ def _noop(context: TilingContext, part: Slice) -> Tiling:
     return answer(context, KEY_NOOP, meaning, 1, fields, "noop")
 
 
-def _answer(
-    context: TilingContext,
-    call: RopeCall,
-    template: str,
-    block_dim: int,
-    fields: dict[str, int],
-    core_shares: tuple[CoreShare, ...],
-    buffers: tuple[UbBuffer, ...],
-) -> Tiling:
-    part = call.part
-    common = {
+def fields_of(call: RopeCall, cut: Plan) -> dict[str, int]:
+    """What the struct says; the rest of it is 0."""
+    part, view = call.part, cut.view
+    found = {
         "D": part.full_dim,
         "rotaryMode": INTERLEAVE,
         "sliceStart": part.start,
         "sliceEnd": part.end,
         "sliceLength": part.length,
     }
+    found |= {"B": view.b, "CosB": view.cos_b, "S": view.s, "N": view.n}
+    if cut.template == "AB":
+        found |= {"dAlign": call.x_row // call.x_itemsize, "dSplitCoef": 1}
+    return found | cut.fields
+
+
+def tiling_of(context: TilingContext, call: RopeCall, cut: Plan, fields: Mapping[str, int]) -> Tiling:
+    """A tiling of these fields, whose template cuts the lines as `cut` says."""
+    template = cut.template
     key = KEYS[template] + (KEY_MIXED[call.dtype] if call.mixed else 0)
     dtypes = f"{call.dtype} with float32 cos" if call.mixed else call.dtype
     meaning = f"template {template}, {dtypes}: {COS_TEXT[template].format('x')}"
-    found = answer(context, key, meaning, block_dim, common | fields, template)
-    return replace(found, shares=core_shares, buffers=buffers)
-
-
-def _buffers(call: RopeCall, lines: int, cos_rows: int, cos_count: int = 2) -> tuple[UbBuffer, ...]:
-    return (
-        UbBuffer("inQueX", lines * call.x_row, 2),
-        UbBuffer("inQueCos", cos_rows * call.cos_row, cos_count),
-        UbBuffer("inQueSin", cos_rows * call.cos_row, cos_count),
-        UbBuffer("outQueY", lines * call.x_row, 2),
-    )
+    found = answer(context, key, meaning, cut.cores, dict(fields), template)
+    return replace(found, shares=cut.shares, buffers=cut.buffers(call.x_row, call.cos_row, BUFFERS))
 
 
 def _require_room(context: TilingContext, call: RopeCall, fits: bool, needed: int) -> None:
@@ -103,24 +107,10 @@ def _require_room(context: TilingContext, call: RopeCall, fits: bool, needed: in
 # --- A and B: all lines are one axis ---------------------------------------------------------------------------------
 
 
-def _one_axis(context: TilingContext, call: RopeCall, template: str) -> Tiling:
-    dims = call.dims
-    lines = dims.b * dims.s * dims.n
-    factor = ceil_div(lines, context.cores)
-    room = _room_a(context, call) if template == "A" else _room_b(context, call)
-    per_step = min(factor, room, MAX_COPY_BLOCKS)
-    fields = {
-        "B": lines,
-        "CosB": lines if template == "A" else 1,
-        "S": 1,
-        "N": 1,
-        "blockNumB": ceil_div(lines, factor),
-        "blockFactorB": factor,
-        "ubFactorB": per_step,
-    }
-    buffers = _buffers(call, per_step, per_step) if template == "A" else _buffers(call, per_step, 1, cos_count=1)
-    core_shares = one_axis_shares(lines, factor, per_step)
-    return _answer(context, call, template, fields["blockNumB"], fields, core_shares, buffers)
+def _one_axis(context: TilingContext, call: RopeCall, view: View) -> Plan:
+    factor = ceil_div(view.b, context.cores)
+    room = _room_a(context, call) if view.template == "A" else _room_b(context, call)
+    return one_axis(view, ceil_div(view.b, factor), factor, min(factor, room, MAX_COPY_BLOCKS))
 
 
 def _room_a(context: TilingContext, call: RopeCall) -> int:
@@ -144,10 +134,8 @@ def _room_b(context: TilingContext, call: RopeCall) -> int:
 # --- AB: a cos row per position, positions and heads over cores ------------------------------------------------------
 
 
-def _positions_and_heads(context: TilingContext, call: RopeCall) -> Tiling:
-    dims = call.dims
-    positions, heads = (dims.s, dims.b * dims.n) if dims.cos_b == 1 else (dims.b * dims.s, dims.n)
-    grid = split_positions_n(positions, heads, context.cores)
+def _positions_and_heads(context: TilingContext, call: RopeCall, view: View) -> Plan:
+    grid = split_positions_n(view.positions, view.n, context.cores)
     rows = context.ub_bytes // QUEUES // UB_BLOCK_BYTES * UB_BLOCK_BYTES // call.x_row
     cos_rows = ceil_div(call.cos_row, call.x_row) if call.mixed else 1  # what a cos row takes, in rows of x
     # without mixed dtypes the host code asks for one row only, and leaves none for x then
@@ -155,91 +143,31 @@ def _positions_and_heads(context: TilingContext, call: RopeCall) -> Tiling:
     _require_room(context, call, rows >= needed, QUEUES * needed * call.x_row)
     factor_n = min(grid.factor_n, rows - cos_rows, MAX_COPY_BLOCKS)
     factor_bs = max(1, min(rows // (factor_n + cos_rows), grid.factor_bs))
-    fields = {
-        "B": dims.b,
-        "CosB": dims.cos_b,
-        "S": dims.s,
-        "N": heads,
-        "dAlign": call.x_row // call.x_itemsize,
-        "dSplitCoef": 1,
-        "ubFactorBS": factor_bs,
-        "ubFactorN": factor_n,
-        **grid.fields(),
-    }
-
-    def loops(positions: int, heads: int) -> tuple[Loop, ...]:
-        return Loop.over("positions", positions, factor_bs), Loop.over("heads", heads, factor_n)
-
-    core_shares = shares(Axis("S", positions, grid.factor_bs), Axis("N", heads, grid.factor_n), 1, loops)
-    buffers = _buffers(call, factor_bs * factor_n, factor_bs)
-    return _answer(context, call, "AB", grid.cores, fields, core_shares, buffers)
+    return positions_and_heads(view, grid, factor_bs, factor_n)
 
 
 # --- ABA and BA: heads lie before positions --------------------------------------------------------------------------
 
 
-def _heads_before_positions(context: TilingContext, call: RopeCall) -> Tiling:
+def _heads_before_positions(context: TilingContext, call: RopeCall, view: View) -> Plan:
     """UB is filled along S, then N, then B."""
-    dims = call.dims
-    grid = split_by_cores(dims.b, dims.s, context.cores)
+    grid = split_by_cores(view.b, view.s, context.cores)
     per_row = QUEUES * (call.x_row + call.cos_row) if call.mixed else QUEUES * call.x_row
     rows = context.ub_bytes // per_row
     _require_room(context, call, rows >= 2, 2 * per_row)
     factor_s = min(grid.factor_s, rows // 2, MAX_COPY_BLOCKS)
-    factor_n, factor_b = fill_heads_first(rows // factor_s, dims.n, grid.factor_b, shared=dims.cos_b == 1)
-    template = "BA" if dims.cos_b == 1 else "ABA"
-    fields = {
-        "B": dims.b,
-        "CosB": dims.cos_b,
-        "S": dims.s,
-        "N": dims.n,
-        "ubFactorS": factor_s,
-        "ubFactorB": factor_b,
-        "ubFactorN": factor_n,
-        **grid.fields(),
-    }
-
-    def loops(batches: int, positions: int) -> tuple[Loop, ...]:
-        return (
-            Loop.over("positions", positions, factor_s),
-            Loop.over("batches", batches, factor_b),
-            Loop.over("heads", dims.n, factor_n),
-        )
-
-    core_shares = shares(Axis("B", dims.b, grid.factor_b), Axis("S", dims.s, grid.factor_s), dims.n, loops)
-    cos_rows = factor_s if template == "BA" else factor_s * factor_b
-    buffers = _buffers(call, factor_b * factor_s * factor_n, cos_rows)
-    return _answer(context, call, template, grid.cores, fields, core_shares, buffers)
+    factor_n, factor_b = fill_heads_first(rows // factor_s, view.n, grid.factor_b, shared=view.template == "BA")
+    return heads_before_positions(view, grid, factor_s, factor_b, factor_n)
 
 
 # --- BAB: a cos row per position, batches and positions over cores ---------------------------------------------------
 
 
-def _batches_and_positions(context: TilingContext, call: RopeCall) -> Tiling:
+def _batches_and_positions(context: TilingContext, call: RopeCall, view: View) -> Plan:
     """The host code divides UB by 4 twice, so a step uses a quarter of it at most."""
-    dims = call.dims
     per_row = 2 * (call.x_row + call.cos_row)
     rows = context.ub_bytes // per_row // 4
     _require_room(context, call, rows >= 2, 8 * per_row)  # one cos row and one of x
-    loops_n = ceil_div(dims.n, rows - 1)
-    factor_n = min(ceil_div(dims.n, loops_n), MAX_COPY_BLOCKS)
-    heads = Loop.over("heads", dims.n, factor_n)
-    grid, factor_s = split_by_steps(dims.b, dims.s, context.cores, max(1, rows // (dims.n + 1)))
-    fields = {
-        "B": dims.b,
-        "S": dims.s,
-        "N": dims.n,
-        "ubFactorS": factor_s,
-        "ubFactorB": 1,
-        "ubLoopNumN": heads.loops,
-        "ubFactorN": factor_n,
-        "ubTailFactorN": heads.last,
-        **grid.fields(),
-    }
-
-    def loops(batches: int, positions: int) -> tuple[Loop, ...]:
-        return Loop.over("batches", batches, 1), Loop.over("positions", positions, factor_s), heads
-
-    core_shares = shares(Axis("B", dims.b, grid.factor_b), Axis("S", dims.s, grid.factor_s), dims.n, loops)
-    buffers = _buffers(call, factor_s * factor_n, factor_s)
-    return _answer(context, call, "BAB", grid.cores, fields, core_shares, buffers)
+    factor_n = min(ceil_div(view.n, ceil_div(view.n, rows - 1)), MAX_COPY_BLOCKS)
+    grid, factor_s = split_by_steps(view.b, view.s, context.cores, max(1, rows // (view.n + 1)))
+    return batches_and_positions(view, grid, factor_s, factor_n)

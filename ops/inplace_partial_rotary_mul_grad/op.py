@@ -26,6 +26,7 @@ ASCEND950 = Support(
         "a dim of 0 anywhere: nothing to do",
     ),
     kernel="kernel_arch35",
+    space="space_arch35",
 )
 
 

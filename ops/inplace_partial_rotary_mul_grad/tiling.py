@@ -7,30 +7,39 @@ result).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, ceil_div
+from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.rope_layout import RopeLayout
+from ..shared.cuts_arch35 import (
+    COS_TEXT,
+    HEADS_BEFORE_POSITIONS,
+    ONE_AXIS,
+    POSITIONS_AND_HEADS,
+    Plan,
+    View,
+    batches_and_positions,
+    heads_before_positions,
+    one_axis,
+    positions_and_heads,
+)
 from ..shared.rotations import INTERLEAVE
 from ..shared.splits_arch35 import (
     MAX_COPY_BLOCKS,
     UB_BLOCK_BYTES,
-    Axis,
-    one_axis_shares,
-    shares,
     split_by_cores,
     split_by_steps,
     split_positions_n,
 )
 from ..shared.structs import answer
-from ..shared.templates_arch35 import COS_TEXT
 from .checks import RopeCall, Slice, check
 from .struct import struct_of
 
 KEYS = {"ABA": 201, "BA": 202, "BAB": 203, "AB": 204, "A": 205, "B": 206}
 KEY_NOOP = 403
 QUEUES = 4  # dy and result, double-buffered, or cos and sin, double-buffered
+BUFFERS = ("inQueDy", "inQueCos", "inQueSin", "outQueDx")
 
 
 def tiling(context: TilingContext) -> Tiling:
@@ -38,16 +47,19 @@ def tiling(context: TilingContext) -> Tiling:
     call = check(context)
     if isinstance(call, Slice):
         return _noop(context, call)
-    room = _room(context, call)
-    match call.dims.layout:
-        case RopeLayout.NO_BROADCAST | RopeLayout.BROADCAST_BSN:
-            return _one_axis(context, call, room)
-        case RopeLayout.SBND:
-            return _positions_and_heads(context, call, room)
-        case RopeLayout.BNSD:
-            return _heads_before_positions(context, call, room)
-        case RopeLayout.BSND:
-            return _batches_and_positions(context, call, room)
+    cut = _plan(context, call)
+    return tiling_of(context, call, cut, fields_of(call, cut))
+
+
+def _plan(context: TilingContext, call: RopeCall) -> Plan:
+    room, view = _room(context, call), View.of(call.dims)
+    if view.template in ONE_AXIS:
+        return _one_axis(context, call, room, view)
+    if view.template in POSITIONS_AND_HEADS:
+        return _positions_and_heads(context, room, view)
+    if view.template in HEADS_BEFORE_POSITIONS:
+        return _heads_before_positions(context, room, view)
+    return _batches_and_positions(context, room, view)
 
 
 def _noop(context: TilingContext, part: Slice) -> Tiling:
@@ -91,16 +103,17 @@ def _room(context: TilingContext, call: RopeCall) -> Room:
     return Room(rows, cos)
 
 
-def _answer(
-    context: TilingContext,
-    call: RopeCall,
-    template: str,
-    fields: dict[str, int],
-    core_shares: tuple[CoreShare, ...],
-    buffers: tuple[UbBuffer, ...],
-) -> Tiling:
+def fields_of(call: RopeCall, cut: Plan) -> dict[str, int]:
+    """What the struct of the template says."""
+    view = cut.view
+    found = {"b": view.b, "s": view.s, "n": view.n, "usedCoreNum": cut.cores, **same_in_all(call)}
+    return found | (in_ab(call) if cut.template == "AB" else {}) | cut.fields
+
+
+def same_in_all(call: RopeCall) -> dict[str, int]:
+    """The fields that the call alone decides."""
     part = call.part
-    common = {
+    return {
         "d": call.full_dim,
         "dSplitCoef": 1,
         "rotaryMode": INTERLEAVE,
@@ -108,131 +121,55 @@ def _answer(
         "sliceEnd": part.end,
         "sliceLength": part.length,
     }
+
+
+def in_ab(call: RopeCall) -> dict[str, int]:
+    """More of them, which template AB has."""
+    return {"dAlign": call.dy_row // call.dy_itemsize}
+
+
+def tiling_of(context: TilingContext, call: RopeCall, cut: Plan, fields: Mapping[str, int]) -> Tiling:
+    """A tiling of these fields, whose template cuts the lines as `cut` says."""
     dtypes = call.dtype if call.dtype == call.cos_dtype else f"{call.dtype} with {call.cos_dtype} cos"
     return answer(
         context,
-        struct_of(template),
-        key=KEYS[template],
-        meaning=f"template {template}, {dtypes}: {COS_TEXT[template].format('dy')}",
-        block_dim=fields["usedCoreNum"],
-        fields=common | fields,
-        path=template,
-        shares=core_shares,
-        buffers=buffers,
+        struct_of(cut.template),
+        key=KEYS[cut.template],
+        meaning=f"template {cut.template}, {dtypes}: {COS_TEXT[cut.template].format('dy')}",
+        block_dim=cut.cores,
+        fields=fields,
+        path=cut.template,
+        shares=cut.shares,
+        buffers=cut.buffers(call.dy_row, call.cos_row, BUFFERS),
     )
 
 
-def _buffers(call: RopeCall, lines: int, cos_rows: int, cos_count: int = 2) -> tuple[UbBuffer, ...]:
-    return (
-        UbBuffer("inQueDy", lines * call.dy_row, 2),
-        UbBuffer("inQueCos", cos_rows * call.cos_row, cos_count),
-        UbBuffer("inQueSin", cos_rows * call.cos_row, cos_count),
-        UbBuffer("outQueDx", lines * call.dy_row, 2),
-    )
+def _one_axis(context: TilingContext, call: RopeCall, room: Room, view: View) -> Plan:
+    factor = ceil_div(view.b, context.cores)
+    beside_one_row = (context.ub_bytes - 2 * call.cos_row) // (QUEUES * call.dy_row)
+    fit = room.times(1) if view.template == "A" else beside_one_row
+    return one_axis(view, ceil_div(view.b, factor), factor, min(factor, fit, MAX_COPY_BLOCKS))
 
 
-def _one_axis(context: TilingContext, call: RopeCall, room: Room) -> Tiling:
-    """A and B: all lines are one axis. B keeps its one cos row in a single buffer."""
-    dims = call.dims
-    lines = dims.b * dims.s * dims.n
-    factor = ceil_div(lines, context.cores)
-    whole = dims.layout is RopeLayout.NO_BROADCAST
-    fit = room.times(1) if whole else (context.ub_bytes - 2 * call.cos_row) // (QUEUES * call.dy_row)
-    per_step = min(factor, fit, MAX_COPY_BLOCKS)
-    cores = ceil_div(lines, factor)
-    fields = {
-        "b": lines,
-        "s": 1,
-        "n": 1,
-        "usedCoreNum": cores,
-        "blockNumB": cores,
-        "blockFactorB": factor,
-        "ubFactorB": per_step,
-    }
-    buffers = _buffers(call, per_step, per_step) if whole else _buffers(call, per_step, 1, cos_count=1)
-    core_shares = one_axis_shares(lines, factor, per_step)
-    return _answer(context, call, "A" if whole else "B", fields, core_shares, buffers)
-
-
-def _positions_and_heads(context: TilingContext, call: RopeCall, room: Room) -> Tiling:
-    """AB: positions and heads over cores; where cos is the same for all batches, their heads count together."""
-    dims = call.dims
-    positions, heads = (dims.s, dims.b * dims.n) if dims.cos_b == 1 else (dims.b * dims.s, dims.n)
-    grid = split_positions_n(positions, heads, context.cores)
+def _positions_and_heads(context: TilingContext, room: Room, view: View) -> Plan:
+    grid = split_positions_n(view.positions, view.n, context.cores)
     factor_n = min(grid.factor_n, room.lines())
     factor_bs = max(1, min(room.times(factor_n), grid.factor_bs))
-    fields = {
-        "b": dims.b,
-        "s": dims.s,
-        "n": heads,
-        "usedCoreNum": grid.cores,
-        "dAlign": call.dy_row // call.dy_itemsize,
-        "ubFactorBS": factor_bs,
-        "ubFactorN": factor_n,
-        **grid.fields(),
-    }
-
-    def loops(positions: int, heads: int) -> tuple[Loop, ...]:
-        return Loop.over("positions", positions, factor_bs), Loop.over("heads", heads, factor_n)
-
-    core_shares = shares(Axis("S", positions, grid.factor_bs), Axis("N", heads, grid.factor_n), 1, loops)
-    return _answer(context, call, "AB", fields, core_shares, _buffers(call, factor_bs * factor_n, factor_bs))
+    return positions_and_heads(view, grid, factor_bs, factor_n)
 
 
-def _heads_before_positions(context: TilingContext, call: RopeCall, room: Room) -> Tiling:
-    """ABA and BA: UB is filled along N, then B, then S (the forward operator starts with S)."""
-    dims = call.dims
-    grid = split_by_cores(dims.b, dims.s, context.cores)
-    template = "BA" if dims.cos_b == 1 else "ABA"
-    factor_n = min(dims.n, room.lines())
+def _heads_before_positions(context: TilingContext, room: Room, view: View) -> Plan:
+    """UB is filled along N, then B, then S (the forward operator starts with S)."""
+    grid = split_by_cores(view.b, view.s, context.cores)
+    factor_n = min(view.n, room.lines())
     factor_b = max(1, min(grid.factor_b, room.times(factor_n)))
-    fit = room.times(factor_b * factor_n) if template == "BA" else room.rows // (factor_b * (factor_n + room.cos))
-    factor_s = max(1, min(grid.factor_s, fit))
-    fields = {
-        "b": dims.b,
-        "s": dims.s,
-        "n": dims.n,
-        "usedCoreNum": grid.cores,
-        "ubFactorS": factor_s,
-        "ubFactorB": factor_b,
-        "ubFactorN": factor_n,
-        **grid.fields(),
-    }
-
-    def loops(batches: int, positions: int) -> tuple[Loop, ...]:
-        return (
-            Loop.over("positions", positions, factor_s),
-            Loop.over("batches", batches, factor_b),
-            Loop.over("heads", dims.n, factor_n),
-        )
-
-    core_shares = shares(Axis("B", dims.b, grid.factor_b), Axis("S", dims.s, grid.factor_s), dims.n, loops)
-    cos_rows = factor_s if template == "BA" else factor_s * factor_b
-    buffers = _buffers(call, factor_b * factor_s * factor_n, cos_rows)
-    return _answer(context, call, template, fields, core_shares, buffers)
+    shared = view.template == "BA"
+    fit = room.times(factor_b * factor_n) if shared else room.rows // (factor_b * (factor_n + room.cos))
+    return heads_before_positions(view, grid, max(1, min(grid.factor_s, fit)), factor_b, factor_n)
 
 
-def _batches_and_positions(context: TilingContext, call: RopeCall, room: Room) -> Tiling:
-    """BAB: batches and positions over cores; heads in equal steps."""
-    dims = call.dims
-    factor_n = min(ceil_div(dims.n, ceil_div(dims.n, room.rows - room.cos)), MAX_COPY_BLOCKS)
-    heads = Loop.over("heads", dims.n, factor_n)
-    grid, factor_s = split_by_steps(dims.b, dims.s, context.cores, max(1, room.times(factor_n)))
-    fields = {
-        "b": dims.b,
-        "s": dims.s,
-        "n": dims.n,
-        "usedCoreNum": grid.cores,
-        "ubFactorS": factor_s,
-        "ubFactorB": 1,
-        "ubLoopNumN": heads.loops,
-        "ubFactorN": factor_n,
-        "ubTailFactorN": heads.last,
-        **grid.fields(),
-    }
-
-    def loops(batches: int, positions: int) -> tuple[Loop, ...]:
-        return Loop.over("batches", batches, 1), Loop.over("positions", positions, factor_s), heads
-
-    core_shares = shares(Axis("B", dims.b, grid.factor_b), Axis("S", dims.s, grid.factor_s), dims.n, loops)
-    return _answer(context, call, "BAB", fields, core_shares, _buffers(call, factor_s * factor_n, factor_s))
+def _batches_and_positions(context: TilingContext, room: Room, view: View) -> Plan:
+    """Heads in equal steps."""
+    factor_n = min(ceil_div(view.n, ceil_div(view.n, room.rows - room.cos)), MAX_COPY_BLOCKS)
+    grid, factor_s = split_by_steps(view.b, view.s, context.cores, max(1, room.times(factor_n)))
+    return batches_and_positions(view, grid, factor_s, factor_n)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ascend_sim.host.space import Word
 from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 from ..shared import reduce_key as reduce
@@ -26,6 +27,24 @@ ROTARY_X = ("b", "s", "d", "n", "usedCoreNum", "blockFactorN", "blockTailFactorN
 TEMPLATES = {"ABA": 201, "BA": 202, "BAB": 203, "AB": 204, "A": 205, "B": 206}
 
 
+PARAMS_NAME, PARAMS_AB_NAME, ROTARY_X_PARAMS = "ropeGradParams", "ropeGradABParams", "rotaryXParams"
+WORDS: tuple[Word, ...] = (
+    *(None,) * reduce.REDUCE_WORDS,
+    *(f"{PARAMS_NAME}.{name}" for name in PARAMS),
+    *(f"{PARAMS_AB_NAME}.{name}" for name in PARAMS_AB),
+    *(f"{ROTARY_X_PARAMS}.{name}" for name in ROTARY_X),
+    ("dCosFlag", "isEmptyDy"),
+    "cosShapeSize",
+)
+"""What the words hold: nothing here looks at those of the reduce library, and the two flags have 32 bits each."""
+NAMES = tuple(name for word in WORDS if word for name in (word if isinstance(word, tuple) else (word,)))
+
+
+def params_of(template: str) -> str:
+    """The struct of a template."""
+    return PARAMS_AB_NAME if template == "AB" else PARAMS_NAME
+
+
 def answer(
     context: TilingContext,
     *,
@@ -33,37 +52,34 @@ def answer(
     meaning: str,
     reduce_key: int,
     fields: Mapping[str, int],
-    rotary_x: Mapping[str, int],
-    flag: int,
-    empty: int,
+    block_dim: int,
     workspace_bytes: int,
     shares: tuple[CoreShare, ...],
     buffers: tuple[UbBuffer, ...],
 ) -> Tiling:
-    """A tiling whose template's struct holds `fields`, 0 where they say nothing."""
-    is_ab = template == "AB"
-    first = {name: 0 if is_ab else fields.get(name, 0) for name in PARAMS}
-    second = {name: fields.get(name, 0) if is_ab else 0 for name in PARAMS_AB}
-    third = {name: rotary_x[name] for name in ROTARY_X}
-    cos_size = context.inputs["cos"].size
-    data: dict[str, int | str] = {f"ropeGradParams.{name}": value for name, value in first.items()}
-    data |= {f"ropeGradABParams.{name}": value for name, value in second.items()}
-    data |= {f"rotaryXParams.{name}": value for name, value in third.items()}
-    data |= {"dCosFlag": flag, "isEmptyDy": empty, "cosShapeSize": cos_size}
-    data |= {"template": TEMPLATES[template], "reduceKey": reduce_key, "path": template}
-    own_words = (*first.values(), *second.values(), *third.values(), flag | empty << 32, cos_size)
+    """A tiling whose structs hold `fields`, 0 where they say nothing."""
+    values = {name: fields.get(name, 0) for name in NAMES}
+    data: dict[str, int | str] = {**values, "template": TEMPLATES[template], "reduceKey": reduce_key, "path": template}
     return Tiling(
         op=context.op,
         soc=context.soc,
         variant=context.variant,
-        key=reduce.pack(reduce_key, TEMPLATES[template], min(TEMPLATES.values()), flag),
+        key=reduce.pack(reduce_key, TEMPLATES[template], min(TEMPLATES.values()), values["dCosFlag"]),
         meaning=meaning,
-        block_dim=fields["usedCoreNum"],
+        block_dim=block_dim,
         workspace_bytes=workspace_bytes,
         data=data,
-        words=((None,) * reduce.REDUCE_WORDS + own_words),
+        words=tuple(_word(word, values) for word in WORDS),
         ub_bytes=context.ub_bytes,
         shares=shares,
         buffers=buffers,
         notes=(reduce.NOTE,),
     )
+
+
+def _word(word: Word, values: Mapping[str, int]) -> int | None:
+    if word is None:
+        return None
+    if isinstance(word, str):
+        return values[word]
+    return sum(values[name] << 32 * place for place, name in enumerate(word))

@@ -5,6 +5,7 @@ The 950's tilings choose their template by them. On A2 and A3 the same code runs
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -60,3 +61,33 @@ def tnd_layout(x: Shape, cos: Shape) -> RopeDims | None:
     if len(x) == 3 and x[1] != 1 and cos[:2] == (1, x[1]):
         return RopeDims(RopeLayout.BSND, x[0], 1, x[1], 1)
     return rope_layout(leading_dims(x), leading_dims(cos))
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Axes in memory order, those of one index left out and neighbours of one kind taken together.
+
+    `kinds`: A where cos has a row for every index, R where one row is repeated, a letter for each of `sizes`.
+    """
+
+    kinds: str
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, axes: Iterable[tuple[int, bool]]) -> Runs:
+        """From (size, whether cos has a row for every index)."""
+        found: list[tuple[str, int]] = []
+        for size, own_rows in axes:
+            kind = "A" if own_rows else "R"
+            if size == 1:
+                continue
+            if found and found[-1][0] == kind:
+                found[-1] = kind, found[-1][1] * size
+            else:
+                found.append((kind, size))
+        return cls("".join(kind for kind, _ in found), tuple(size for _, size in found))
+
+    @classmethod
+    def between(cls, many: Shape, one: Shape) -> Runs:
+        """`one` is broadcast to `many`: each dim is that of `many` or 1."""
+        return cls.of(zip(many, (size != 1 for size in one), strict=True))

@@ -22,6 +22,7 @@ from ascend_sim import asc
 from ascend_sim.asc import reg
 
 from .registers_arch35 import LANES, Mask, Pointer, Register, load_widened, registers, store_narrowed
+from .rope_layout import Runs
 from .splits_arch35 import MAX_COPY_BLOCKS, split_by_cores
 from .tiles_arch35 import VECIN, VECOUT, Line, Loops, copy_in, copy_in_looped, copy_out
 from .walks_arch35 import core_index, smaller
@@ -44,13 +45,7 @@ class SumShape:
     @classmethod
     def of(cls, lines: tuple[int, ...], results: tuple[int, ...], length: int) -> "SumShape":
         """Lines of these dims, summed along those in which `results` is 1."""
-        runs: list[tuple[bool, int]] = []
-        for many, one in zip(lines, results, strict=True):
-            if many == 1:
-                continue
-            before = runs.pop()[1] if runs and runs[-1][0] == (one == 1) else 1
-            runs.append((one == 1, before * many))
-        kinds = "".join("R" if summed else "A" for summed, _ in runs)
+        runs = Runs.between(lines, results)
         groups, rows, terms, inner = {
             "": (-1, -1, -1, -1),
             "A": (-1, 0, -1, -1),
@@ -59,8 +54,8 @@ class SumShape:
             "RA": (-1, -1, 0, 1),
             "ARA": (-1, 0, 1, 2),
             "RAR": (0, 1, 2, -1),
-        }[kinds]
-        sizes = [size for _, size in runs] + [1]  # index -1: an axis that is not there
+        }[runs.kinds]
+        sizes = (*runs.sizes, 1)  # index -1: an axis that is not there
         return cls(sizes[groups], sizes[rows], sizes[terms], sizes[inner], length)
 
     def spread(self, cores: int, itemsize: int) -> "SumShape":
