@@ -141,7 +141,7 @@ def faults(cos: Shape, *, name: str = IN_PLACE, **fields: Any) -> list[str]:
         ),
         ((2, 5, 1), {"blockTailBS": 2}, "its grid covers 11 positions, for this call it has to be 10"),
         ((2, 5, 1), {"blockTailN": 2}, "its grid covers 2 heads, for this call it has to be 3"),
-        ((2, 5, 1), {"blockNumN": 2, "block_dim": 8}, "block 1 works on heads 3 to 5, there are 3"),
+        ((2, 5, 1), {"blockNumN": 2, "block_dim": 8}, "its grid covers 6 heads, for this call it has to be 3"),
         (
             (2, 5, 1),
             {"ubFactorN": 1, "ubFactorBS": 2},
@@ -172,7 +172,7 @@ def test_fields_that_are_for_no_template():
         space.rebuild(context, space.fields([0] * 17, context))
 
 
-@pytest.mark.parametrize(("name", "cos"), list(product(OPERATORS, CAPABLE))[::2])
+@pytest.mark.parametrize(("name", "cos"), list(product(OPERATORS, CAPABLE))[::3])
 def test_garbage_is_noticed(name: str, cos: Shape):
     given_call = call(name, (2, 5, 3), cos)
     tilings = list(given_call[0].space_on(CHIP.name).candidates(context_of(*given_call, CHIP, 6), 20))
