@@ -8,9 +8,10 @@ from html import escape
 from typing import Any
 
 from ascend_sim.host.tensors import infos_text
+from ascend_sim.plurals import plural
 from ascend_sim.report.files import atomic
 from ascend_sim.report.html.plotly import require_plotly
-from ascend_sim.report.style import plural, us
+from ascend_sim.report.style import us
 from ascend_sim.tune.reasons import reason
 from ascend_sim.tune.search import Tuning
 from ascend_sim.tune.trial import Trial

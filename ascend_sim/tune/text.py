@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ascend_sim.host.tensors import infos_text
-from ascend_sim.report.style import Style, percent, plural, us
+from ascend_sim.plurals import plural
+from ascend_sim.report.style import Style, percent, us
 from ascend_sim.tune.reasons import reason
 from ascend_sim.tune.search import Tuning
 from ascend_sim.tune.trial import Trial

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ascend_sim.accuracy.expected import operator_kind
 from ascend_sim.explain.account import account
 from ascend_sim.explain.columns import Block
