@@ -19,16 +19,21 @@ from urllib.parse import urlsplit
 
 from ascend_sim.errors import InputError
 from ascend_sim.tune.executors import Common, Job, Lost, Result, result_of
-from ascend_sim.tune.worker import answer, version
 from ascend_sim.version import VERSION
 
 CONNECT_S = 3.0
-"""So long the scheduler has to answer, and a cluster without workers to get some."""
+"""So long the scheduler has to answer."""
+WORKERS_S = 10.0
+"""So long a cluster without workers has to get some: they may just be starting."""
 NO_WORKERS_S = 60.0
 """So long a cluster may be without workers in the middle of a run."""
 LOOK_S = 1.0
+MOST_GREETING_BYTES = 2**20
 WINDOW = 1000
 """So many jobs are handed over at once; the scheduler gives each worker a few of them."""
+ASK_VERSION = "__import__('ascend_sim.version').version.VERSION"
+ANSWER = "__import__('ascend_sim.tune.worker').tune.worker.answer(*given)"
+"""Texts to evaluate: a function of a module that a worker lacks would end the worker, not the job."""
 NOT_THERE = "No module named 'ascend_sim"
 LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.comm", "tornado.application")
 
@@ -78,13 +83,20 @@ class Cluster:
     # --- to the cluster ---------------------------------------------------------------------------------------------
 
     def _reach(self) -> None:
-        """A look at the port first: it says at once, and in one line, what is wrong."""
+        """A look at the port first: Dask itself waits for ever for what takes connections and says nothing.
+
+        A scheduler greets whoever connects, in frames of which the first 8 bytes are the length (little-endian).
+        """
         host, _, port = self.address.rpartition(":")
         try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S) as connection:
+                connection.settimeout(CONNECT_S)
+                begin = connection.recv(8, socket.MSG_WAITALL)
         except OSError as error:
             reason = "no answer" if isinstance(error, TimeoutError) else error.strerror or error
             raise InputError(f"no Dask scheduler at {self.address}: {reason}") from None
+        if not 0 < int.from_bytes(begin, "little") < MOST_GREETING_BYTES:
+            raise InputError(f"no Dask scheduler at {self.address}: something else listens there")
 
     def _connected(self) -> Any:
         from distributed import Client  # noqa: PLC0415 - takes a second
@@ -94,23 +106,21 @@ class Cluster:
                 warnings.simplefilter("ignore")  # of versions, which are looked at below
                 return Client(f"tcp://{self.address}", timeout=CONNECT_S, set_as_default=False)
         except Exception as error:
-            raise InputError(
-                f"no Dask scheduler at {self.address}: something else answers there ({type(error).__name__})"
-            ) from None
+            raise InputError(f"no Dask scheduler at {self.address}: {type(error).__name__}: {error}") from None
 
     def _workers(self) -> dict[str, Any]:
         return dict(self._client.scheduler_info(n_workers=-1)["workers"])
 
     def _check_workers(self) -> None:
         """There are some, and all of them have this ascend-sim."""
-        end = time.monotonic() + CONNECT_S
+        end = time.monotonic() + WORKERS_S
         while not self._workers():
             if time.monotonic() > end:
                 raise InputError(
                     f"the Dask scheduler at {self.address} has no workers; start some: dask worker {self.address}"
                 )
             time.sleep(0.1)
-        for name, found in self._client.run(version, on_error="return").items():
+        for name, found in self._client.run(eval, ASK_VERSION, on_error="return").items():
             if isinstance(found, OSError):
                 continue  # it has just gone
             if found != VERSION:
@@ -170,7 +180,7 @@ class _Round:
     def _begin(self, number: int) -> None:
         key = f"ascend-sim-{self._name}-{number}-{uuid.uuid4().hex[:6]}"
         arguments = (VERSION, self._payload, pickle.dumps(self._jobs[number]))
-        future = self._client.submit(answer, *arguments, key=key, pure=False)
+        future = self._client.submit(eval, ANSWER, {"given": arguments}, key=key, pure=False)
         self._begun[future] = number
         future.add_done_callback(self._ended.put)
 
@@ -188,7 +198,7 @@ class _Round:
             except LateError:
                 self._look()  # the worker has died with the result, which is worked out again
             except Exception as error:
-                if NOT_THERE in repr(error):
+                if NOT_THERE in str(error):
                     raise InputError(f"a Dask worker that has come later has no ascend-sim {VERSION}") from None
                 raise
 
@@ -225,7 +235,7 @@ def _checked(address: str) -> str:
 
 
 def _without(error: Exception) -> str:
-    return "no ascend-sim" if NOT_THERE in repr(error) else f"an ascend-sim that does not load ({error})"
+    return "no ascend-sim" if NOT_THERE in str(error) else f"an ascend-sim that does not load ({error})"
 
 
 @contextlib.contextmanager

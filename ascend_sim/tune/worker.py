@@ -1,4 +1,4 @@
-"""What a Dask worker does; this module is all that it has to find."""
+"""What a Dask worker does."""
 
 from __future__ import annotations
 
@@ -32,8 +32,3 @@ def _call(given: tuple[str, bytes], job: bytes) -> Any:
 @lru_cache(maxsize=2)
 def _loaded(payload: bytes) -> Any:
     return pickle.loads(payload)
-
-
-def version() -> str:
-    """Of the worker's ascend-sim."""
-    return VERSION
