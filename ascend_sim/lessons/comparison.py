@@ -6,7 +6,7 @@ import difflib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from ascend_sim.explain import Reason, account
+from ascend_sim.explain import Reason
 from ascend_sim.lessons.catalog import Step, find_step
 from ascend_sim.report.result import Result
 from ascend_sim.report.style import PLAIN, Style, size, us
@@ -79,7 +79,7 @@ def _waits(runs: Sequence[Result], style: Style) -> Iterator[str]:
 
 def _idle(run: Result) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], float] = defaultdict(float)
-    for entry in account(run.program, run.timeline, run.chip).sums:
+    for entry in run.account.sums:
         if entry.reason not in _BEYOND_A_KERNEL:
             found[entry.pipe, entry.reason.text] += entry.us * (1 - entry.in_flight_cycles / entry.cycles)
     return found

@@ -11,6 +11,8 @@ from ascend_sim.accuracy.table import Entry, make_table
 from ascend_sim.accuracy.text import table_text
 from ascend_sim.sampling.steady import Sample
 
+from .trends import check_trends
+
 
 def make(name, predicted, measured, kind="copy", required=True, **metrics):
     row = Row(
@@ -91,7 +93,11 @@ def test_bank_conflicts_of_the_official_sample():
 
 
 def test_tables_are_the_same_on_one_process_and_on_two():
-    rows = choose(all_rows(), "mul-ascendc-b1-") + choose(all_rows(), "h1-d128-t1-") + choose(all_rows(), "torch")
+    rows = [
+        row
+        for text in ("mul-ascendc-b1-", "h1-d128-t1-", "torch-npu-t000", "torch-npu-t003", "npu-mul-torch-b1-")
+        for row in choose(all_rows(), text)
+    ]
     one, two = make_table(rows, workers=1), make_table(rows, workers=2)
     assert [entry.row for entry in one] == [entry.row for entry in two] == rows
     assert [entry.sample for entry in one] == [entry.sample for entry in two]
@@ -105,6 +111,7 @@ def test_the_whole_table_keeps_its_thresholds():
     assert missing == []
     assert [found.threshold.name for found in checks(entries) if not found.ok] == []
     assert all(entry.sample.bound < 0.1 for entry in entries if entry.sample)
+    check_trends(entries)
 
 
 def test_a_launch_that_was_measured_twice_is_simulated_once():

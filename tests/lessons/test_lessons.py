@@ -99,9 +99,15 @@ def test_unknown_lesson_and_step() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", STEPS, ids=names)
-def test_pages_say_what_the_simulator_says(step: catalog.Step) -> None:
-    """Figures and answers of the exercises; `python -m ascend_sim.lessons` writes them anew after a change."""
+@pytest.mark.parametrize("lesson", catalog.lessons(), ids=lambda lesson: lesson.name)
+def test_pages_say_what_the_simulator_says(lesson: catalog.Lesson) -> None:
+    """Figures and answers of the exercises; `python -m ascend_sim.lessons` writes them anew after a change. One test
+    for a lesson: each step is run once, for its own page and for the next one's."""
+    for step in lesson.steps:
+        _check_page(step)
+
+
+def _check_page(step: catalog.Step) -> None:
     blocks = {}
     for language in catalog.LANGUAGES:
         found = list(pages.BLOCK.finditer(step.page(language).read_text(encoding="utf-8")))
@@ -113,7 +119,7 @@ def test_pages_say_what_the_simulator_says(step: catalog.Step) -> None:
         assert said.keys() == today.keys()
         for name, values in said.items():
             assert values == pytest.approx(today[name], rel=0.05, abs=0.02), (
-                f"{name}: run `python -m ascend_sim.lessons`"
+                f"step {step.number}, {name}: run `python -m ascend_sim.lessons`"
             )
 
 

@@ -214,14 +214,15 @@ def test_hit_rates_and_waves(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_million_instructions_are_traced_in_ten_seconds(tmp_path):
-    launched = split_s(455)
+def test_a_quarter_of_a_million_instructions_is_traced_in_seconds(tmp_path):
+    """A million takes under ten seconds on a quiet machine; the limit is for one that is three times slower."""
+    launched = split_s(115)
     soc = load("Ascend910B1")
     timeline = Machine(soc).run(launched)
     result = Result("split_s", "split_s", soc, launched, timeline, 0.0, "warm", 0.0)
-    assert launched.instructions > 1_000_000
+    assert launched.instructions > 250_000
     begun = time.process_time()
     made = folder.write_msprof(result, tmp_path)
-    assert time.process_time() - begun < 30
-    assert (made / "simulator" / "trace.json").stat().st_size > 100e6
+    assert time.process_time() - begun < 7.5
+    assert (made / "simulator" / "trace.json").stat().st_size > 25e6
     assert measure(launched, timeline).instructions == launched.instructions
