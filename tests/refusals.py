@@ -60,7 +60,7 @@ def _inplace(good: str, first: str, code: int) -> list[Row]:
 
 def _inplace_forward(good: str) -> list[Row]:
     return [
-        *_inplace(good, "x_ref", INVALID),
+        *_inplace(good, "x_ref", TILING),
         Row(
             good,
             "more precise x",
@@ -72,13 +72,13 @@ def _inplace_forward(good: str) -> list[Row]:
         Row(
             good,
             "slice ends before it begins",
-            INVALID,
+            TILING,
             "run",
             "end must not lie before start",
             attrs={"partial_slice": [24, 8]},
         ),
-        Row(good, "odd D", INVALID, "run", "so it must be even", shapes={"x_ref": (2, 8, 2, 33)}),
-        Row(good, "empty x", INVALID, "run", "must be positive", shapes={"x_ref": (2, 0, 2, 32)}),
+        Row(good, "odd D", TILING, "run", "so it must be even", shapes={"x_ref": (2, 8, 2, 33)}),
+        Row(good, "empty x", TILING, "run", "must be positive", shapes={"x_ref": (2, 0, 2, 32)}),
     ]
 
 
@@ -287,9 +287,9 @@ def _rotary(good: str, first: str, outs: tuple[str, ...]) -> list[Row]:
 ROWS: list[Row] = [
     *_inplace_forward("inplace A2"),
     *_inplace_forward("inplace 950"),
-    Row("inplace A2", "cos broadcast over B", INVALID, "run", "dim 0 must agree", shapes=both(cos=(1, 8, 1, 16))),
+    Row("inplace A2", "cos broadcast over B", TILING, "run", "dim 0 must agree", shapes=both(cos=(1, 8, 1, 16))),
     Row(
-        "inplace A2", "cos with heads", INVALID, "run", "dim 2 of cos and sin must be 1", shapes=both(cos=(2, 8, 2, 16))
+        "inplace A2", "cos with heads", TILING, "run", "dim 2 of cos and sin must be 1", shapes=both(cos=(2, 8, 2, 16))
     ),
     *_inplace("inplace grad", "dy_ref", TILING),
     Row(

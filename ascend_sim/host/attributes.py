@@ -52,13 +52,19 @@ def _integer(value: Any) -> int:
         return int(value)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise ValueError
-    return int(value.__index__())
+    try:
+        return int(value.__index__())
+    except TypeError:  # an array
+        raise ValueError from None
 
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not (isinstance(value, str) or hasattr(value, "__float__")):
         raise ValueError
-    return float(value)
+    try:
+        return float(value)
+    except TypeError:  # an array
+        raise ValueError from None
 
 
 def _integers(value: Any) -> tuple[int, ...]:

@@ -1,4 +1,7 @@
-"""aclnnInplacePartialRotaryMul. Its page gives 161002 for every refused dtype, mode, range and shape."""
+"""aclnnInplacePartialRotaryMul. Its page gives 161002 for dtypes, 561002 for the mode, the slice and shapes.
+
+Earlier versions of the page gave 161002 for those, too; tiling refuses them, and that answers 561002.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ INTERFACES = (
             tensor("xRef", "x"),
             tensor("cos"),
             tensor("sin"),
-            attribute("rotaryMode", "rotary_mode"),
+            attribute("rotary_mode"),
             attribute("partialSlice", "partial_slice", optional=True, default=()),  # null means the whole last axis
         ),
-        refusal=Status.ACLNN_ERR_PARAM_INVALID,
+        refusal=Status.ACLNN_ERR_INNER_TILING_ERROR,
     ),
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ascend_sim.errors import InputError
+from ascend_sim.errors import InputError, TilingError
 from ascend_sim.frontends.graph.nodes import Data, Edge, Node, edge_of
 from ascend_sim.frontends.graph.run import GraphRun, run_graph
 from ascend_sim.host.device import Device
@@ -33,12 +34,12 @@ class Graph:
         self._check()
 
     def _check(self) -> None:
-        names = [data.name for data in self.inputs] + [node.name for node in self.nodes]
-        for name in names:
-            if names.count(name) > 1:
+        names = Counter([data.name for data in self.inputs] + [node.name for node in self.nodes])
+        for name, count in names.items():
+            if count > 1:
                 raise InputError(f"graph {self.name}: the name {name!r} is used twice")
         for node in self.nodes:
-            node.operator.bind_inputs(node.inputs)  # every required input has a source
+            _check_inputs(node)
             for name, edge in node.inputs.items():
                 if isinstance(edge.source, Data) and edge.source not in self.inputs:
                     raise InputError(
@@ -72,6 +73,10 @@ class Graph:
                     f"{counted(len(values), 'value')}"
                 )
             given = {data.name: value for data, value in zip(self.inputs, values, strict=True)}
+        names = [data.name for data in self.inputs]
+        for name in given:
+            if name not in names:
+                raise InputError(f"graph {self.name} has no input {name!r}; its inputs are {', '.join(names)}")
         for data in self.inputs:
             if data.name not in given:
                 raise InputError(f"graph {self.name}: no value for input {data.name}")
@@ -87,24 +92,37 @@ class Graph:
 
 
 def _ordered(outputs: Sequence[Edge]) -> list[Node]:
-    """The nodes behind `outputs`, sources first."""
-    ordered: list[Node] = []
-    open_nodes: set[Node] = set()
+    """The nodes behind `outputs`, sources first. Chains may be longer than Python's calls may be deep."""
+    ordered: dict[Node, None] = {}
+    chain: dict[Node, Iterator[Edge]] = {}  # the node that is being followed is the last one's source
 
     def follow(edge: Edge) -> None:
         node = edge.source
         if isinstance(node, Data) or node in ordered:
             return
-        if node in open_nodes:
+        if node in chain:
             raise InputError(f"node {node.name} is among its own sources; a graph has no cycles")
-        open_nodes.add(node)
-        for source in node.inputs.values():
-            follow(source)
-        ordered.append(node)
+        chain[node] = iter(node.inputs.values())
 
-    for edge in outputs:
-        follow(edge)
-    return ordered
+    for output in outputs:
+        follow(output)
+        while chain:
+            node, sources = next(reversed(chain.items()))
+            edge = next(sources, None)
+            if edge is not None:
+                follow(edge)
+            else:
+                del chain[node]
+                ordered[node] = None
+    return list(ordered)
+
+
+def _check_inputs(node: Node) -> None:
+    """Every required input has a source."""
+    try:
+        node.operator.bind_inputs(node.inputs)
+    except TilingError as error:
+        raise TilingError(f"node {node.name}: {error}", error.status) from error
 
 
 def _infer_node(node: Node, found: Infos) -> dict[str, TensorInfo]:
@@ -119,7 +137,9 @@ def _infer_node(node: Node, found: Infos) -> dict[str, TensorInfo]:
 
 
 def _info_of(edge: Edge, found: Infos) -> TensorInfo:
-    outputs = found[edge.source.name]
+    outputs = found.get(edge.source.name)
+    if outputs is None:
+        raise InputError(f"{edge.source.name} became a source after the graph was made; make the graph when all is set")
     if edge.output not in outputs:
         assert isinstance(edge.source, Node)
         needs = next(o.needs for o in edge.source.operator.outputs if o.name == edge.output)

@@ -18,10 +18,17 @@ class Data:
 
     def __init__(self, name: str, shape: Sequence[int], dtype: Any) -> None:
         self.name = name
-        self.info: TensorInfo = tensor_info(name, (tuple(shape), dtype), unknown_dims=True)
+        self.info: TensorInfo = tensor_info(name, (_dims(name, shape), dtype), unknown_dims=True)
 
     def __repr__(self) -> str:
         return f"<Data {self.name} {self.info}>"
+
+
+def _dims(name: str, shape: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(shape)
+    except TypeError:
+        raise InputError(f"input {name}: shape {shape!r} must be a sequence of integers") from None
 
 
 class Node:

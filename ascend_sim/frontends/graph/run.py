@@ -77,7 +77,7 @@ def run_graph(
     stream = Stream(device, f"stream of {name}")
     execution = _Execution(device, outputs, nodes)
     for edge, value in values.items():
-        execution.tensors[edge] = np.array(value, order="C") if device.values else value
+        execution.tensors[edge] = _own(name, edge, value) if device.values else value
     for node in nodes:
         stream.submit(_NodeTask(node, execution))
     runs = stream.run()
@@ -87,6 +87,16 @@ def run_graph(
         assert run is not None
         found.nodes.append(OpRecord.of(run, time.start_us))
     return found
+
+
+def _own(graph: str, edge: Edge, value: Any) -> Array:
+    """The run's own copy of an array."""
+    if not hasattr(value, "shape"):
+        raise InputError(
+            f"graph {graph}: input {edge} is given as shape and dtype, but {edge} needs values: give an array, or run "
+            "on a device without values"
+        )
+    return np.array(value, order="C")
 
 
 def _device(soc: str | Soc | None, device: Device | None) -> Device:

@@ -105,7 +105,7 @@ def take_attributes(interface: Interface, operator: Operator, given: Mapping[str
     found = dict(interface.fixed)
     for parameter in interface.of_kind("attribute"):
         value = given[parameter.python_name]
-        if parameter.allowed and value not in (None, *parameter.allowed):
+        if parameter.allowed and not (value is None or (isinstance(value, str | int) and value in parameter.allowed)):
             invalid(f"{parameter.name} is {value!r}; allowed are {', '.join(map(repr, parameter.allowed))}")
         found[parameter.meaning] = parameter.default if value is None else value
     try:

@@ -163,7 +163,10 @@ def _workspace(executor: OpExecutor, workspace: Any, size: int) -> DeviceBuffer 
             invalid(f"workspace is {workspace}, which has been freed")
         if workspace.memory is not executor.device.memory:
             invalid("workspace is memory of another device")
-    if isinstance(size, bool) or not isinstance(size, int):
+    if isinstance(workspace, np.ndarray) and (workspace.dtype.hasobject or not workspace.flags.writeable):
+        what = "of Python objects" if workspace.dtype.hasobject else "that is read-only"
+        invalid(f"workspace is an array {what}; it must be plain memory that kernels can write to")
+    if isinstance(size, bool) or not isinstance(size, int | np.integer):
         invalid(f"workspaceSize is {size!r}; it must be a number of bytes")
     if size < needed:
         invalid(f"workspaceSize is {size} B; {needed} B are needed")

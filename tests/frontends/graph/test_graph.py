@@ -88,7 +88,12 @@ class TestConstruction:
         (
             lambda: graph.Graph("g", data(), [graph.op.InplacePartialRotaryMul("n").set_input_x(data()[0])]),
             TilingError,
-            "InplacePartialRotaryMul: required input cos is missing; given are x",
+            "node n: InplacePartialRotaryMul: required input cos is missing; given are x",
+        ),
+        (
+            lambda: graph.Data("x", 5, "float16"),  # type: ignore[arg-type]
+            InputError,
+            "input x: shape 5 must be a sequence of integers",
         ),
         (
             lambda: graph.Graph("g", [], [rope("n", *data())]),
@@ -197,6 +202,15 @@ class TestRun:
             (given[:2], "graph g has 3 inputs and was given 2 values"),
             ({"x": given[0], "cos": given[1]}, "graph g: no value for input sin"),
             (
+                dict(zip(("x", "cos", "tan"), given, strict=True)),
+                "graph g has no input 'tan'; its inputs are x, cos, sin",
+            ),
+            (
+                [given[0], (TABLE, "float32"), given[2]],
+                "graph g: input cos is given as shape and dtype, but cos needs values: give an array, or run on a "
+                "device without values",
+            ),
+            (
                 [given[0][:1], *given[1:]],
                 "graph g: input x was declared as (2, 8, 2, 32) float32, and is given (1, 8, 2, 32) float32",
             ),
@@ -209,6 +223,23 @@ class TestRun:
             with pytest.raises(InputError) as refused:
                 g.run(case)
             assert str(refused.value) == text
+
+    def test_a_source_that_came_late(self) -> None:
+        inputs = data()
+        node = rope("n", *inputs)
+        g = graph.Graph("g", inputs, [node])
+        node.set_input_x(rope("late", *inputs))
+        with pytest.raises(InputError) as refused:
+            g.run(values())
+        assert str(refused.value) == "late became a source after the graph was made; make the graph when all is set"
+
+    def test_a_chain_longer_than_calls_may_be_deep(self) -> None:
+        inputs = data()
+        node: Any = inputs[0]
+        for number in range(1100):
+            node = rope(f"n{number}", node, *inputs[1:])
+        g = graph.Graph("g", inputs, [node])
+        assert [found.name for found in g.nodes] == [f"n{number}" for number in range(1100)]
 
     def test_a_refused_node_is_named(self) -> None:
         inputs, given = data(), values()

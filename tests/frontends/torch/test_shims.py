@@ -79,6 +79,7 @@ class TestInstalled:
         assert npu is torch.npu
         npu.set_device(0)
         npu.set_device("npu:0")
+        npu.set_device(torch.device("npu:0"))
         npu.synchronize()
         assert (npu.current_device(), npu.device_count(), npu.is_available()) == (0, 1, True)
         with ascend_sim.session("Ascend910B4"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ OTHERS = st.sampled_from([None, 3, "x", [1.0], object()])
 VALUES = st.one_of(
     st.integers(-2, 6),
     st.lists(st.integers(-4, 70), max_size=3),
+    st.builds(np.array, st.lists(st.sampled_from([0, 1, 16, "half"]), max_size=2)),
     st.sampled_from([None, "half", "interleave", "BSND", "", 1.5, [0.5, 1], True, [0, 16], [0, 64], (8, 24), object()]),
 )
 

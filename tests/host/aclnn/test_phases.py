@@ -160,6 +160,11 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
         INVALID,
         "Scaled: attribute factor is 'much'; allowed is an integer",
     ),
+    (
+        {"factor": np.array([2, 3])},
+        INVALID,
+        "Scaled: attribute factor is array([2, 3]); allowed is an integer",
+    ),
     ({"sum_out": floats(3)}, INVALID, "sumOut is (3,); it must be (2,)"),
     ({"x_ref": floats(8)}, INVALID, "Scaled: x must have two dims"),
     ({"x_ref": floats(100, 1), "sum_out": floats(100)}, TILING, "Scaled: x has too many rows"),
@@ -179,6 +184,11 @@ class TestFirstPhaseRefuses:
         assert first_phase(SCALED_V2, OP, given)[0] == TILING
         assert first_phase(SCALED_V2, OP, given | {"x_ref": floats(2, 4), "factor_optional": 4})[0] == INVALID
         assert get_recent_err_msg().startswith("aclnnScaledV2GetWorkspaceSize: factorOptional is 4; allowed are 2, 3 (")
+        assert (
+            first_phase(SCALED_V2, OP, given | {"x_ref": floats(2, 4), "factor_optional": np.array([2, 3])})[0]
+            == INVALID
+        )
+        assert "factorOptional is array([2, 3]); allowed are 2, 3 (" in get_recent_err_msg()
 
     def test_strides_where_the_interface_takes_none(self, device: Device) -> None:
         given = {"x_ref": floats(2, 8)[:, ::2], "factor_optional": None, "sum_out": None}
@@ -237,9 +247,16 @@ class TestSecondPhaseRefuses:
         self.refuse(INVALID, "workspaceSize is 65 B, but the memory has 64 B", scratch, 65, executor, None)
         self.refuse(INVALID, "workspace is int; it must be device memory", 4096, 64, executor, None)
         self.refuse(INVALID, "workspace is buffer 'workspace' of 64 B, which has been freed", freed, 64, executor, None)
+        objects, fixed = np.full(8, None), np.zeros(64, np.uint8)
+        fixed.flags.writeable = False
+        plain = "it must be plain memory that kernels can write to"
+        self.refuse(INVALID, f"workspace is an array of Python objects; {plain}", objects, 64, executor, None)
+        self.refuse(INVALID, f"workspace is an array that is read-only; {plain}", fixed, 64, executor, None)
         foreign = Device().memory.malloc(64)
         self.refuse(INVALID, "workspace is memory of another device", foreign, 64, executor, None)
-        assert second_phase(SCALED, scratch, 64, executor, None) == 0  # a refused call does not use the executor up
+        assert (
+            second_phase(SCALED, scratch, np.int64(64), executor, None) == 0
+        )  # a refused call does not use the executor up
 
     def test_executors(self, device: Device) -> None:
         self.refuse(NULL, "executor is a null pointer", None, 0, None, None)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from ascend_sim.asc.launch import current_device
 from ascend_sim.errors import InputError
 
 
 def set_device(device: Any) -> None:
-    """Only device 0 exists; which chip it is says the session."""
-    if device not in (0, "npu", "npu:0"):
+    """Only device 0 exists; which chip it is says the session. `torch.device("npu:0")` is the CPU here."""
+    if device not in (0, "npu", "npu:0", torch.device("cpu")):
         raise InputError(f"npu device {device!r}: there is one, 0")
 
 
