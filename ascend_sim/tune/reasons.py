@@ -15,7 +15,10 @@ ALIKE = 0.01
 def reason(own: Trial, other: Trial) -> str:
     """In a line: how the work of the busiest core differs, and the parts of the time of the slower one's limiting pipe
     that explain most of the difference."""
-    return "; ".join([*_work(own, other), *_time(own, other)]) or "no part of the time differs"
+    work, time = list(_work(own, other)), list(_time(own, other))
+    if work and (other.busiest - own.busiest) * (other.duration_us - own.duration_us) < 0:
+        return "; ".join([*time, f"although {work[0]}"])
+    return "; ".join([*work, *time]) or "no part of the time differs"
 
 
 def _work(own: Trial, other: Trial) -> Iterator[str]:

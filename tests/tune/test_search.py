@@ -82,6 +82,8 @@ def test_why(found: Tuning):
     assert (
         reason(own, late) == "mte2: work 0.0000 → 11.00 us, waits for vec 0.0000 → 1.00 us"
     )  # what limits the slower one
+    fewer = replace(own, busiest=0.3, duration_us=9.0, account={"vec": {"work": 8.5, "launch": 0.5}})
+    assert reason(own, fewer) == "vec: launch 2.00 → 0.500 us; although the busiest core has 3.00 x the work"
     assert reason(own, own) == "no part of the time differs"
     assert reason(slow, own) == "the busiest core has 0.50 x the work; vec: work 16.00 → 8.00 us"
 
