@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import prod
 
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
@@ -46,14 +47,14 @@ def check(context: TilingContext) -> RopeCall:
 
 def fields_of(context: TilingContext, call: RopeCall, cut: Plan, given: Mapping[str, int]) -> dict[str, int]:
     """What the structs of the template and of the pass that rotates x say, and the flags. `given` may say how many
-    lines a core and a step of that pass take."""
+    lines a core and a step of that pass take, and without x anything about it."""
     view, rows = cut.view, call.rows()
     found = {"b": view.b, "s": view.s, "d": call.dim, "n": view.n, "usedCoreNum": cut.cores, "rotaryMode": call.mode}
     if cut.template == "AB":
         found |= {"dAlign": rows.nbytes // rows.itemsize, "dSplitCoef": rows.parts}
     found = {f"{params_of(cut.template)}.{name}": value for name, value in (found | cut.fields).items()}
-    rotary_x = _rotary_x(context, call, cut, given)
-    found |= {f"{ROTARY_X_PARAMS}.{name}": value for name, value in rotary_x.items()}
+    rotary_x = {f"{ROTARY_X_PARAMS}.{name}": value for name, value in _rotary_x(context, call, cut, given).items()}
+    found |= rotary_x if "x" in context.inputs else {name: given.get(name, value) for name, value in rotary_x.items()}
     return found | {
         "dCosFlag": int("x" in context.inputs),
         "isEmptyDy": int(context.inputs["dy"].size == 0),
@@ -93,15 +94,16 @@ def _rotary_x(context: TilingContext, call: RopeCall, cut: Plan, given: Mapping[
     """The pass that rotates x: all lines are one axis. The host code fills it in without x as well."""
     view = cut.view
     lines = lines_of(call)
-    heads = lines // (view.b * view.s) if cut.template == "AB" else view.n  # AB's own may be merged with b
     factor = max(1, given.get(f"{ROTARY_X_PARAMS}.blockFactorN", ceil_div(lines, cut.cores)))
     cores = ceil_div(lines, factor)
     most = context.ub_bytes // (DOUBLE_BUFFER * call.rows().nbytes) // ROTARY_X_QUEUES
+    dims = {name: given.get(f"{ROTARY_X_PARAMS}.{name}", 0) for name in ("b", "s", "n")}
+    if prod(dims.values()) != lines:  # the pass wants to know no more than how many there are
+        heads = lines // max(1, view.b * view.s) if cut.template == "AB" else view.n  # AB's own may be merged with b
+        dims = {"b": view.b, "s": view.s, "n": heads}
     return {
-        "b": view.b,
-        "s": view.s,
+        **dims,
         "d": call.dim,
-        "n": heads,
         "usedCoreNum": cores,
         "blockFactorN": factor,
         "blockTailFactorN": lines - (cores - 1) * factor,

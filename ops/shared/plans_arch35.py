@@ -63,9 +63,10 @@ def views(dims: RopeDims) -> list[View]:
     match runs.kinds:
         case "A":
             (a,) = sizes
-            found += [_ab(a, 1), View("BAB", 1, 0, a, 1), View("BA", 1, 1, a, 1)]
+            found += [View("A", a, a, 1, 1), _ab(a, 1), View("BAB", 1, 0, a, 1), View("BA", 1, 1, a, 1)]
         case "R":
-            found += [_ab(1, *sizes)]
+            (r,) = sizes
+            found += [View("B", r, 1, 1, 1), _ab(1, r)]
             found += [View("BAB", dims.b * dims.s, 0, 1, dims.n), View("BA", dims.b * dims.s, 1, 1, dims.n)]
         case "AR":
             a, r = sizes

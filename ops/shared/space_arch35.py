@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, words_as_fields
-from ascend_sim.host.tiling import Tiling, TilingContext
+from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
 from .cuts_arch35 import COS_TEXT, CUTS, GRID, ONE_AXIS, POSITIONS_AND_HEADS, TEMPLATES, Plan, View, from_fields
 from .plans_arch35 import Room, plans, views
@@ -38,8 +38,8 @@ class Lines:
     """A call that has something to turn, as its space sees it.
 
     `x_row` and `cos_row`: bytes of a row in UB. `fields` are those that the kernels read, for a plan, from what
-    somebody gives of them where that is a choice; `answer` makes a tiling of a plan and all fields. `one_way`: the
-    host's template is the only one that does all of the call's work.
+    somebody gives of them where that is a choice; `answer` makes a tiling of a plan and all fields. `only`: beside the
+    host's, the templates that do all of the call's work.
     """
 
     dims: RopeDims
@@ -47,7 +47,7 @@ class Lines:
     cos_row: int
     fields: Callable[[Plan, Fields], dict[str, int]]
     answer: Callable[[Plan, Fields], Tiling]
-    one_way: bool = False
+    only: Sequence[str] = TEMPLATES
 
     @property
     def own(self) -> View:
@@ -55,15 +55,12 @@ class Lines:
 
     @property
     def views(self) -> list[View]:
-        return [self.own] if self.one_way else views(self.dims)
+        own = self.own
+        return [view for view in views(self.dims) if view == own or view.template in self.only]
 
     @property
     def runs(self) -> Runs:
         return self.own.runs
-
-
-def _as_is(_: Lines, tiling: Tiling) -> Iterator[Tiling]:
-    yield tiling
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +68,9 @@ class Templates:
     """What the spaces differ in.
 
     `lines`: None where there is nothing to turn, which leaves only what the host says. `name`: what the struct of a
-    template calls a field of `cuts_arch35`, or one of b, s, n and cos_b. `sort` puts names to raw words. `others`: a
-    tiling with each of the choices that do not concern x's template; `more_choices` and `more_problems` tell of them.
+    template calls a field of `cuts_arch35`, or one of b, s, n and cos_b. `sort` puts names to raw words. `others`: the
+    choices beside those of the template, as fields that replace a tiling's (True: all, False: few); `more_choices` and
+    `more_problems` tell of them.
     """
 
     host: Callable[[TilingContext], Tiling]
@@ -80,7 +78,7 @@ class Templates:
     name: Callable[[str, str], str]
     sort: Callable[[Sequence[int], TilingContext], Mapping[str, int]]
     word_bytes: Sequence[int] = (8,)
-    others: Callable[[Lines, Tiling], Iterator[Tiling]] = _as_is
+    others: Callable[[TilingContext, Tiling, bool], Sequence[Fields]] = lambda _context, _tiling, _all: ()
     more_choices: Callable[[Tiling], dict[str, int | str]] = lambda _: {}
     more_problems: Callable[[Tiling, TilingContext], list[str]] = lambda _tiling, _context: []
 
@@ -110,9 +108,19 @@ class Templates:
             yield own
             return
         room = Room(context.ub_bytes, lines.x_row, lines.cos_row)
-        made = (lines.answer(plan, lines.fields(plan, {})) for plan in plans(lines.views, room, context.cores, limit))
-        every = (other for tiling in (own, *made) for other in self.others(lines, tiling))
-        yield from islice(distinct(own, (tiling for tiling in every if self._fits(tiling, context))), limit + 1)
+        count = ceil_div(limit, 1 + len(self.others(context, own, False)))
+        made = (lines.answer(plan, lines.fields(plan, {})) for plan in plans(lines.views, room, context.cores, count))
+        every = (self._changed(context, own, change) for change in self.others(context, own, True))
+        each = (
+            self._changed(context, tiling, change)
+            for tiling in made
+            for change in ({}, *self.others(context, tiling, False))
+        )
+        fitting = (tiling for tiling in chain(every, each) if self._fits(tiling, context))
+        yield from islice(distinct(own, fitting), limit + 1)
+
+    def _changed(self, context: TilingContext, tiling: Tiling, change: Fields) -> Tiling:
+        return self.rebuild(context, {**tiling.data, **change}) if change else tiling
 
     def _fits(self, tiling: Tiling, context: TilingContext) -> bool:
         """Without what the plans see to: grids that cover all lines."""
@@ -170,11 +178,9 @@ class Templates:
     def _misread(self, view: View, lines: Lines) -> list[str]:
         """Why a view does not find the lines and cos rows where they are, if it does not."""
         template = view.template
-        if lines.one_way and template != lines.own.template:
-            return [f"of this call only template {lines.own.template} does all of the work, not {template}"]
-        if view.runs == lines.runs:
-            return []
         able = [one for one in lines.views if one.template == template]
+        if able and view.runs == lines.runs:
+            return []
         if not able:
             capable = ", ".join(sorted({one.template for one in lines.views}))
             return [
