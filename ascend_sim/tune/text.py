@@ -29,7 +29,7 @@ def tuning_text(tuning: Tuning, style: Style, shown: int = SHOWN) -> str:
     lines = [style.rule(f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}")]
     lines.append(f"Call   {infos_text(tuning.infos)}")
     lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    lines += _notes(tuning)
+    lines += _notes(tuning, shown)
     return "\n".join(lines)
 
 
@@ -52,7 +52,7 @@ def _row(tuning: Tuning, trial: Trial) -> list[str]:
     ]
 
 
-def _notes(tuning: Tuning) -> Iterator[str]:
+def _notes(tuning: Tuning, shown: int) -> Iterator[str]:
     best = tuning.trials[0]
     yield f"Error  {tuning.error_text}; a smaller difference is a tie"
     if best is tuning.own:
@@ -61,7 +61,7 @@ def _notes(tuning: Tuning) -> Iterator[str]:
         verdict = tuning.verdict(best)
         gain = percent(-tuning.versus_own(best))
         yield f"Best   {gain} faster than the operator's own choice{': a tie' if verdict == 'tie' else ''}"
-    others = [(rank, trial) for rank, trial in enumerate(tuning.trials, 1) if trial is not tuning.own]
+    others = [(rank, trial) for rank, trial in enumerate(tuning.trials[:shown], 1) if trial is not tuning.own]
     for rank, trial in others[:EXPLAINED]:
         yield f"Why    rank {rank}: {reason(tuning.own, trial)}"
     for note in best.tiling.notes:

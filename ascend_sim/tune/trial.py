@@ -110,16 +110,17 @@ def account_of(found: Estimate) -> dict[str, dict[str, float]]:
     return parts
 
 
+WAITS = {Reason.FLAG: "waits for", Reason.BARRIER: "PipeBarrier behind"}
+
+
 def _by_reason(gaps: Gaps, lasting_us: Floats, block: Block) -> dict[str, float]:
-    """Sums of `lasting_us`; waits for flags by the pipe that is waited for."""
+    """Sums of `lasting_us`; waits for flags and at barriers by the pipe whose work is waited for."""
     found: dict[str, float] = {}
     for reason in Reason:
         mine = gaps.reason == reason
-        if reason is Reason.FLAG:
-            for code, cycles in zip(block.prices.code[gaps.cause[mine]], lasting_us[mine], strict=True):
-                pipe = PIPES.get(block.prices.instrs[code].pipe)
-                name = reason.text if pipe is None else f"waits for {pipe}"
-                found[name] = found.get(name, 0.0) + float(cycles)
-        else:
-            found[reason.text] = float(lasting_us[mine].sum())
+        causes = gaps.cause[mine].tolist() if reason in WAITS else [-1] * int(mine.sum())
+        for cause, cycles in zip(causes, lasting_us[mine].tolist(), strict=True):
+            pipe = PIPES.get(block.prices.instrs[block.prices.code[cause]].pipe) if cause >= 0 else None
+            name = reason.text if pipe is None else f"{WAITS[reason]} {pipe}"
+            found[name] = found.get(name, 0.0) + cycles
     return {name: us for name, us in found.items() if us > 0}

@@ -1,4 +1,4 @@
-"""Sweeps on a real Dask cluster of two worker processes."""
+"""Sweeps and tunings on a real Dask cluster of two worker processes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.registry import operator_at, operator_named
 from ascend_sim.host.tensors import TensorInfo
 from ascend_sim.scaffold.writing import write_operator
+from ascend_sim.soc import load
 from ascend_sim.tune import cluster as clusters
 from ascend_sim.tune.axes import Axis, read_axes
 from ascend_sim.tune.cluster import Cluster
 from ascend_sim.tune.executors import Lost
 from ascend_sim.tune.processes import Processes
+from ascend_sim.tune.search import tune
 from ascend_sim.tune.sources import source_of
 from ascend_sim.tune.sweep import Sweep, run_sweep, time_point
+from ascend_sim.tune.text import tuning_json
 
 pytest.importorskip("distributed")
 
@@ -87,6 +90,16 @@ def test_a_worker_is_killed(address: str, expected: list[object], tmp_path: Path
 
     assert run_sweep(a_sweep(), tmp_path / "r.sweep", cluster, done=done) == expected
     assert seen == [(n, POINTS) for n in range(POINTS + 1)]
+
+
+def test_tilings_are_timed_there_too(address: str):
+    found = [
+        tuning_json(tune(OP, INPUTS, {"partial_slice": (0, 32)}, load("Ascend910B3"), limit=6, executor=executor))
+        for executor in (Processes(1), Cluster(address))
+    ]
+    for tuning in found:
+        del tuning["seconds"], tuning["workers"]
+    assert found[0] == found[1]
 
 
 def test_the_client_is_stopped_and_killed(address: str, expected: list[object], tmp_path: Path):
