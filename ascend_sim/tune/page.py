@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from html import escape
 from typing import Any
@@ -12,16 +11,11 @@ from ascend_sim.plurals import plural
 from ascend_sim.report.files import atomic
 from ascend_sim.report.html.plotly import require_plotly
 from ascend_sim.report.style import us
+from ascend_sim.tune.heatmap import figure_of, label, map_of
 from ascend_sim.tune.reasons import reason
 from ascend_sim.tune.search import Tuning
-from ascend_sim.tune.trial import Trial
 
 COLOURS = {"own": "#d9822b", "faster": "#1f9d8f", "tie": "#6b7a99", "slower": "#b8bcc6"}
-MAP_ROWS = 40
-"""The map has no more rows than can be told apart."""
-WORST = 3.0
-"""Tilings that take so many times as long as the fastest, or more, have one colour."""
-FACTORS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3)
 STYLE = (
     "body{font:15px system-ui,sans-serif;max-width:1280px;margin:2em auto;padding:0 1em;color:#222;"
     "overflow-wrap:anywhere}h1{font-size:1.5em}h2{font-size:1.15em;margin:1.6em 0 .3em}p{margin:.4em 0}"
@@ -44,17 +38,10 @@ def page(tuning: Tuning) -> str:
     require_plotly()
     from plotly.offline import get_plotlyjs  # noqa: PLC0415 - plotly is an extra
 
-    rows = _map_rows(tuning)
-    shown = list(rows.items())[:MAP_ROWS]
-    which = f"the {len(shown)} fastest of {len(rows)}" if len(rows) > len(shown) else "fastest first"
-    names = escape(" · ".join(tuning.choices))
+    found = map_of(tuning)
     charts = [
         ("Time and unified buffer", "", _scatter(tuning)),
-        (
-            "Blocks and kernels",
-            f"<p>A row is {names}; {which}. Colour: time over that of the own choice.</p>",
-            _map(tuning, shown),
-        ),
+        ("Blocks and kernels", f"<p>{escape(found.text)}</p>", _layout(figure_of(tuning, found))),
         ("Buffers of the fastest and of the own", "", _buffers(tuning)),
     ]
     title = escape(f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}")
@@ -73,15 +60,9 @@ def page(tuning: Tuning) -> str:
     )
 
 
-def _label(trial: Trial) -> str:
-    chosen = ", ".join(f"{name} {value}" for name, value in trial.choices.items())
-    return f"{us(trial.duration_us)} us<br>{trial.tiling.block_dim} blocks{', ' if chosen else ''}{chosen}"
-
-
-def _layout(figure: Any, height: int, **changes: Any) -> Any:
+def _layout(figure: Any, **changes: Any) -> Any:
     """What all charts have in common."""
     figure.update_layout(
-        height=height,
         margin={"t": 36, "r": 12, "b": 48, "l": 48},
         font={"size": 12},
         plot_bgcolor="#f6f7f9",
@@ -101,7 +82,7 @@ def _scatter(tuning: Tuning) -> Any:
             go.Scatter(
                 x=[trial.tiling.ub_used_bytes / 1024 for trial in mine],
                 y=[trial.duration_us for trial in mine],
-                text=[_label(trial) for trial in mine],
+                text=[label(trial) for trial in mine],
                 hovertemplate="%{text}<extra></extra>",
                 mode="markers",
                 name=verdict,
@@ -111,72 +92,9 @@ def _scatter(tuning: Tuning) -> Any:
     figure.add_vline(x=tuning.own.tiling.ub_bytes / 1024, line_dash="dash", line_color="#888")
     return _layout(
         figure,
-        420,
+        height=420,
         xaxis={"title": "UB, KiB (dashed: all there is)", "rangemode": "tozero"},
         yaxis={"title": "us", "type": "log", "dtick": "D2", "tickformat": ",.3~r"},
-    )
-
-
-Rows = dict[str, dict[int, Trial]]
-
-
-def _map_rows(tuning: Tuning) -> Rows:
-    """By all choices but the number of blocks, fastest first."""
-    rows: Rows = {}
-    for trial in tuning.trials:
-        name = " · ".join(str(trial.choices.get(name, "-")) for name in tuning.choices) or "all"
-        rows.setdefault(name, {}).setdefault(trial.tiling.block_dim, trial)
-    return rows
-
-
-def _map(tuning: Tuning, shown: list[tuple[str, dict[int, Trial]]]) -> Any:
-    """Colours go by the logarithm, or one bad tiling would make all others look alike."""
-    import plotly.graph_objects as go  # noqa: PLC0415 - plotly is an extra
-
-    blocks = sorted({count for _, row in shown for count in row})
-    own_us = tuning.own.duration_us
-    ratios = [trial.duration_us / own_us for _, row in shown for trial in row.values()]
-    least, most = min(ratios), min(max(*ratios, 1.1 * min(ratios)), WORST * min(ratios))
-    ticks = [factor for factor in FACTORS if least <= factor <= most]
-    figure = go.Figure(
-        go.Heatmap(
-            x=[str(count) for count in blocks],
-            y=[name for name, _ in shown],
-            z=[
-                [math.log(row[count].duration_us / own_us) if count in row else None for count in blocks]
-                for _, row in shown
-            ],
-            text=[[_label(row[count]) if count in row else "" for count in blocks] for _, row in shown],
-            hovertemplate="%{text}<extra></extra>",
-            colorscale="Viridis",
-            zmin=math.log(least),
-            zmax=math.log(most),
-            xgap=1,
-            ygap=1,
-            colorbar={
-                "thickness": 12,
-                "tickvals": [math.log(factor) for factor in ticks],
-                "ticktext": [f"{factor:g} x" for factor in ticks],
-            },
-        )
-    )
-    for number, (_, row) in enumerate(shown):  # on an axis of categories a place is its number
-        for count, trial in row.items():
-            if trial is tuning.own or trial is tuning.trials[0]:
-                text = "own" if trial is tuning.own else "best"
-                figure.add_annotation(
-                    x=blocks.index(count), y=number, text=f"<b>{text}</b>", showarrow=False, font={"color": "#fff"}
-                )
-    return _layout(
-        figure,
-        130 + 20 * len(shown),
-        xaxis={
-            "title": "blocks",
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": list(map(str, blocks)),
-        },
-        yaxis={"autorange": "reversed", "automargin": True, "type": "category"},
     )
 
 
@@ -193,7 +111,7 @@ def _buffers(tuning: Tuning) -> Any:
         ]
         figure.add_trace(go.Bar(y=list(pair), x=sizes, name=name, orientation="h"))
     figure.add_vline(x=tuning.own.tiling.ub_bytes / 1024, line_dash="dash", line_color="#888")
-    _layout(figure, 190 + 50 * len(pair), barmode="stack", xaxis={"title": "KiB (dashed: all there is)"})
+    _layout(figure, height=190 + 50 * len(pair), barmode="stack", xaxis={"title": "KiB (dashed: all there is)"})
     figure.update_layout(legend={"y": -0.25 - 60 / (50 + 50 * len(pair)), "yanchor": "top"}, yaxis={"automargin": True})
     return figure
 

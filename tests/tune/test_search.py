@@ -16,6 +16,7 @@ from ascend_sim.host.tiling import Tiling
 from ascend_sim.report.style import PLAIN
 from ascend_sim.sampling.calls import TimedCall
 from ascend_sim.soc import load
+from ascend_sim.tune.heatmap import map_of
 from ascend_sim.tune.page import page, write_page
 from ascend_sim.tune.processes import Processes
 from ascend_sim.tune.reasons import reason
@@ -148,6 +149,22 @@ def test_nothing_to_do(tmp_path: Path):
     write_page(tuning, tmp_path / "tuning.html")
     assert tuning_json(tuning)["own"]["balance"] == 1.0
     assert len(tuning_csv(tuning).splitlines()) == 2
+
+
+def test_a_grid_is_what_the_map_goes_across(found: Tuning):
+    assert (map_of(found).across, "rows per loop" in map_of(found).names) == ("blocks", True)
+    grids = ["1 x 4", "2 x 2", "4 x 1", "2 x 1"]
+    own = replace(found.own, tiling=replace(found.own.tiling, block_dim=4), choices={"grid": "1 x 4", "rows": 2})
+    trials = [
+        replace(own, tiling=replace(own.tiling, block_dim=4 if rank < 3 else 2), choices={"grid": grid, "rows": rows})
+        for rank, grid in enumerate(grids)
+        for rows in (2, 3)
+    ]
+    grid = map_of(replace(found, own=own, trials=trials))
+    assert (grid.across, grid.names) == ("grid", ["rows"])
+    assert grid.columns == ["2 x 1", "1 x 4", "2 x 2", "4 x 1"]
+    assert [(name, len(row)) for name, row in grid.rows] == [("2", 4), ("3", 4)]
+    assert grid.text == "A row is rows; fastest first. Colour: time over that of the own choice."
 
 
 def test_page_of_one_tiling(found: Tuning):
