@@ -8,7 +8,7 @@ layer refuses the same call: "compile" (its own check, which a fake run meets al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 NULL, INVALID, TILING, NO_KERNEL = 161001, 161002, 561002, 561003
@@ -77,112 +77,69 @@ ROTARY_GRAD = {
     "dsin_out": (1, 8, 1, 64),
 }
 
+_INPLACE = Good("aclnnInplacePartialRotaryMul", "ascend910b", *INPLACE, "inplace_partial_rotary_mul", *INPLACE_TORCH)
+_INPLACE_GRAD = Good(
+    "aclnnInplacePartialRotaryMulGrad",
+    "ascend950",
+    {"dy_ref": X, "cos": COS, "sin": COS},
+    INPLACE[1],
+    "inplace_partial_rotary_mul_backward",
+    INPLACE_TORCH[0],
+    {"dy_ref": "grad_output", "cos": "r1", "sin": "r2"},
+)
+_APPLY = Good(
+    "aclnnApplyRotaryPosEmbV2",
+    "ascend910b",
+    QK,
+    {"layout": 1, "rotary_mode": "half"},
+    "apply_rotary_pos_emb",
+    {"layout": "BSND", "rotary_mode": "half"},
+    QK_TORCH,
+)
+_APPLY_GRAD = Good(
+    "aclnnApplyRotaryPosEmbGrad",
+    "ascend950",
+    GRAD,
+    {"rotary_mode_optional": "half", "layout": 1},
+    "apply_rotary_pos_emb_grad",
+    {"rotary_mode": "half", "layout": 1},
+    {"query_optional": "query", "key_optional": "key"},
+)
+_ROTARY = Good(
+    "aclnnRotaryPositionEmbedding",
+    "ascend910b",
+    ROTARY,
+    {"mode": 0},
+    "npu_rotary_mul",
+    {"rotary_mode": "half"},
+    {"x": "input", "cos": "r1", "sin": "r2"},
+)
+_ROTARY_GRAD = Good(
+    "aclnnRotaryPositionEmbeddingGrad",
+    "ascend910b",
+    ROTARY_GRAD,
+    {"mode": 0},
+    "npu_rotary_mul_backward",
+    {"rotary_mode": "half"},
+    {"dy": "grad", "cos": "r1", "sin": "r2", "x_optional": "input"},
+)
+
 GOOD: dict[str, Good] = {
-    "inplace A2": Good(
-        "aclnnInplacePartialRotaryMul", "ascend910b", *INPLACE, "inplace_partial_rotary_mul", *INPLACE_TORCH
+    "inplace A2": _INPLACE,
+    "inplace 950": replace(_INPLACE, soc="ascend950"),
+    "inplace grad": _INPLACE_GRAD,
+    "inplace grad on A2": replace(_INPLACE_GRAD, soc="ascend910b"),
+    "apply A2": _APPLY,
+    "apply 950": replace(_APPLY, soc="ascend950"),
+    "apply grad": _APPLY_GRAD,
+    "apply grad on A2": replace(_APPLY_GRAD, soc="ascend910b"),
+    "rotary": _ROTARY,
+    "rotary 950": replace(_ROTARY, soc="ascend950"),
+    "rotary V2 950": replace(
+        _ROTARY, soc="ascend950", interface="aclnnRotaryPositionEmbeddingV2", shapes={**ROTARY, "rotate": None}
     ),
-    "inplace 950": Good(
-        "aclnnInplacePartialRotaryMul", "ascend950", *INPLACE, "inplace_partial_rotary_mul", *INPLACE_TORCH
-    ),
-    "inplace grad": Good(
-        "aclnnInplacePartialRotaryMulGrad",
-        "ascend950",
-        {"dy_ref": X, "cos": COS, "sin": COS},
-        {"rotary_mode": 1, "partial_slice": [8, 24]},
-        "inplace_partial_rotary_mul_backward",
-        INPLACE_TORCH[0],
-        {"dy_ref": "grad_output", "cos": "r1", "sin": "r2"},
-    ),
-    "inplace grad on A2": Good(
-        "aclnnInplacePartialRotaryMulGrad",
-        "ascend910b",
-        {"dy_ref": X, "cos": COS, "sin": COS},
-        {"rotary_mode": 1, "partial_slice": [8, 24]},
-        "inplace_partial_rotary_mul_backward",
-        INPLACE_TORCH[0],
-        {"dy_ref": "grad_output", "cos": "r1", "sin": "r2"},
-    ),
-    "apply A2": Good(
-        "aclnnApplyRotaryPosEmbV2",
-        "ascend910b",
-        QK,
-        {"layout": 1, "rotary_mode": "half"},
-        "apply_rotary_pos_emb",
-        {"layout": "BSND", "rotary_mode": "half"},
-        QK_TORCH,
-    ),
-    "apply 950": Good(
-        "aclnnApplyRotaryPosEmbV2",
-        "ascend950",
-        QK,
-        {"layout": 1, "rotary_mode": "half"},
-        "apply_rotary_pos_emb",
-        {"layout": "BSND", "rotary_mode": "half"},
-        QK_TORCH,
-    ),
-    "apply grad": Good(
-        "aclnnApplyRotaryPosEmbGrad",
-        "ascend950",
-        GRAD,
-        {"rotary_mode_optional": "half", "layout": 1},
-        "apply_rotary_pos_emb_grad",
-        {"rotary_mode": "half", "layout": 1},
-        {"query_optional": "query", "key_optional": "key"},
-    ),
-    "apply grad on A2": Good(
-        "aclnnApplyRotaryPosEmbGrad",
-        "ascend910b",
-        GRAD,
-        {"rotary_mode_optional": "half", "layout": 1},
-        "apply_rotary_pos_emb_grad",
-        {"rotary_mode": "half", "layout": 1},
-        {"query_optional": "query", "key_optional": "key"},
-    ),
-    "rotary": Good(
-        "aclnnRotaryPositionEmbedding",
-        "ascend910b",
-        ROTARY,
-        {"mode": 0},
-        "npu_rotary_mul",
-        {"rotary_mode": "half"},
-        {"x": "input", "cos": "r1", "sin": "r2"},
-    ),
-    "rotary 950": Good(
-        "aclnnRotaryPositionEmbedding",
-        "ascend950",
-        ROTARY,
-        {"mode": 0},
-        "npu_rotary_mul",
-        {"rotary_mode": "half"},
-        {"x": "input", "cos": "r1", "sin": "r2"},
-    ),
-    "rotary V2 950": Good(
-        "aclnnRotaryPositionEmbeddingV2",
-        "ascend950",
-        {**ROTARY, "rotate": None},
-        {"mode": 0},
-        "npu_rotary_mul",
-        {"rotary_mode": "half"},
-        {"x": "input", "cos": "r1", "sin": "r2"},
-    ),
-    "rotary grad 950": Good(
-        "aclnnRotaryPositionEmbeddingGrad",
-        "ascend950",
-        ROTARY_GRAD,
-        {"mode": 0},
-        "npu_rotary_mul_backward",
-        {"rotary_mode": "half"},
-        {"dy": "grad", "cos": "r1", "sin": "r2", "x_optional": "input"},
-    ),
-    "rotary grad": Good(
-        "aclnnRotaryPositionEmbeddingGrad",
-        "ascend910b",
-        ROTARY_GRAD,
-        {"mode": 0},
-        "npu_rotary_mul_backward",
-        {"rotary_mode": "half"},
-        {"dy": "grad", "cos": "r1", "sin": "r2", "x_optional": "input"},
-    ),
+    "rotary grad": _ROTARY_GRAD,
+    "rotary grad 950": replace(_ROTARY_GRAD, soc="ascend950"),
 }
 
 

@@ -9,8 +9,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'ascend-sim[torch]'")
 
-from waiting import waits_for_kernels  # noqa: E402
-
 import ascend_sim  # noqa: E402
 import ascend_sim.frontends.torch as front  # noqa: E402
 from ascend_sim.frontends.torch.shims.torchair import CompilerConfig, get_npu_backend  # noqa: E402
@@ -33,22 +31,10 @@ def query_key(grad: bool = True) -> tuple[Any, ...]:
     return tuple(torch.randn(shape, requires_grad=grad) for shape in shapes)
 
 
-def _mark(soc: str, *ops: str) -> pytest.MarkDecorator:
-    return waits_for_kernels(soc, *ops)
-
-
 CHECKED = [
     pytest.param("inplace_partial_rotary_mul", "ascend910b", inplace, PART),
-    pytest.param(
-        "inplace_partial_rotary_mul", "ascend950", inplace, PART, marks=_mark("ascend950", "inplace_partial_rotary_mul")
-    ),
-    pytest.param(
-        "inplace_partial_rotary_mul_backward",
-        "ascend950",
-        inplace,
-        PART,
-        marks=_mark("ascend950", "inplace_partial_rotary_mul_grad"),
-    ),
+    pytest.param("inplace_partial_rotary_mul", "ascend950", inplace, PART),
+    pytest.param("inplace_partial_rotary_mul_backward", "ascend950", inplace, PART),
     pytest.param("npu_rotary_mul", "ascend910b", rotary, {}),
     pytest.param("npu_rotary_mul", "ascend910b", lambda: (*rotary(False), "interleave"), {}),
     pytest.param("npu_rotary_mul_backward", "ascend910b", lambda: (rotary(False)[0], None, *rotary(False)[1:]), {}),
@@ -101,19 +87,9 @@ def in_place(function: Callable[..., None], **attrs: Any) -> Callable[..., Any]:
 
 COMPILED = [
     pytest.param(in_place(front.inplace_partial_rotary_mul, **PART), "ascend910b", inplace, id="inplace A2"),
+    pytest.param(in_place(front.inplace_partial_rotary_mul, **PART), "ascend950", inplace, id="inplace 950"),
     pytest.param(
-        in_place(front.inplace_partial_rotary_mul, **PART),
-        "ascend950",
-        inplace,
-        id="inplace 950",
-        marks=_mark("ascend950", "inplace_partial_rotary_mul"),
-    ),
-    pytest.param(
-        in_place(front.inplace_partial_rotary_mul_backward, **PART),
-        "ascend950",
-        inplace,
-        id="inplace backward",
-        marks=_mark("ascend950", "inplace_partial_rotary_mul_grad"),
+        in_place(front.inplace_partial_rotary_mul_backward, **PART), "ascend950", inplace, id="inplace backward"
     ),
     pytest.param(front.npu_rotary_mul, "ascend910b", rotary, id="npu_rotary_mul"),
     pytest.param(
@@ -185,7 +161,6 @@ def test_the_default_backend() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # dynamo's own
-@waits_for_kernels("ascend950", "inplace_partial_rotary_mul", "inplace_partial_rotary_mul_grad")
 def test_compiled_training_of_the_operator_in_place() -> None:
     x, r1, r2 = inplace()
     x.requires_grad_()

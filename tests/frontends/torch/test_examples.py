@@ -11,8 +11,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'ascend-sim[torch]'")
 
-from waiting import waits_for_kernels  # noqa: E402
-
 from ascend_sim.frontends.torch import uninstall_shims  # noqa: E402
 
 OPS = Path(__file__).parents[3] / "ops"
@@ -43,7 +41,6 @@ def shims_taken_back() -> Iterator[None]:
                 r"largest deviation from 2x: 0\.00\d",
                 *SUMMARY,
             ],
-            marks=waits_for_kernels("ascend950", "inplace_partial_rotary_mul", "inplace_partial_rotary_mul_grad"),
         ),
         (
             "apply_rotary_pos_emb/examples/torch_single_op.py",

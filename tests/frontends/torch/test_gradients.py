@@ -10,8 +10,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'ascend-sim[torch]'")
 
-from waiting import waits_for_kernels  # noqa: E402
-
 import ascend_sim  # noqa: E402
 from ascend_sim.errors import InputError  # noqa: E402
 from ascend_sim.frontends.torch import (  # noqa: E402
@@ -25,8 +23,6 @@ from ascend_sim.frontends.torch import (  # noqa: E402
 from .formulas import partial_rope, rope, rotate_halves, rotate_pairs  # noqa: E402
 
 Tensors = list[Any]
-INPLACE_950 = waits_for_kernels("ascend950", "inplace_partial_rotary_mul", "inplace_partial_rotary_mul_grad")
-INPLACE_GRAD = waits_for_kernels("ascend950", "inplace_partial_rotary_mul_grad")
 
 
 def leaves(*shapes: tuple[int, ...]) -> Tensors:
@@ -90,14 +86,12 @@ class TestInplacePartialRotaryMul:
         inplace_partial_rotary_mul(y, r1, r2, partial_slice=[8, 24])
         return y
 
-    @INPLACE_950
     @pytest.mark.parametrize("table", [(2, 8, 1, 16), (1, 1, 1, 16), (2, 1, 3, 16), (2, 8, 3, 16), (1, 8, 1, 16)])
     def test_x(self, table: tuple[int, ...]) -> None:
         (x,), r1, r2 = leaves((2, 8, 3, 32)), torch.randn(table), torch.randn(table)
         with ascend_sim.session("ascend950"):
             same_gradients(self.turned, lambda x, c, s: partial_rope(x, c, s, 8, 24), [x, r1, r2])
 
-    @INPLACE_950
     def test_tables_are_constants(self) -> None:
         x, r1, r2 = leaves((2, 8, 3, 32), (2, 8, 1, 16), (2, 8, 1, 16))
         with ascend_sim.session("ascend950"):
@@ -105,7 +99,6 @@ class TestInplacePartialRotaryMul:
         assert x.grad is not None
         assert (r1.grad, r2.grad) == (None, None)
 
-    @INPLACE_950
     def test_gradients_that_others_hold_stay_as_they_are(self) -> None:
         (x,), table = leaves((2, 8, 3, 32)), torch.randn(2, 8, 1, 16)
         weight = torch.randn(2, 8, 3, 32)
@@ -117,7 +110,6 @@ class TestInplacePartialRotaryMul:
         assert torch.equal(y.grad, weight)
         assert not torch.equal(x.grad, weight)
 
-    @INPLACE_950
     def test_no_slice_and_an_expanded_gradient(self) -> None:
         (x,), table = leaves((2, 8, 3, 32)), torch.randn(2, 8, 1, 16)
         with ascend_sim.session("ascend950"):
@@ -126,7 +118,6 @@ class TestInplacePartialRotaryMul:
             y.sum().backward()
         assert torch.equal(x.grad, torch.full_like(x, 2.0))
 
-    @waits_for_kernels("ascend950", "inplace_partial_rotary_mul")
     def test_a_leaf_under_no_grad_is_changed(self) -> None:
         (x,), table = leaves((2, 8, 3, 32)), torch.randn(2, 8, 1, 16)
         before = x.detach().clone()
@@ -262,7 +253,6 @@ def test_training_with_npu_rotary_mul_on_a2() -> None:
     ]
 
 
-@INPLACE_950
 def test_training_with_inplace_partial_rotary_mul_on_the_950() -> None:
     def forward(x: Any, cos: Any, sin: Any) -> Any:
         tables = (table[..., :16].contiguous() for table in (cos, sin))

@@ -13,8 +13,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'ascend-sim[torch]'")
 
-from waiting import waits_for_kernels  # noqa: E402
-
 import ascend_sim  # noqa: E402
 import ascend_sim.frontends.torch as front  # noqa: E402
 from ascend_sim.errors import InputError, UnsupportedError  # noqa: E402
@@ -100,7 +98,6 @@ class TestInstalled:
 
 
 @pytest.mark.usefixtures("shims")
-@waits_for_kernels("ascend950", "inplace_partial_rotary_mul", "inplace_partial_rotary_mul_grad")
 def test_a_training_script_runs_unchanged_under_a_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = tmp_path / "training.py"
     script.write_text(TRAINING)
