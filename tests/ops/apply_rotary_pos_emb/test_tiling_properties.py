@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ascend_sim
-from ascend_sim.errors import TilingError
 from ascend_sim.host.tiling import Tiling
 
 OP = "apply_rotary_pos_emb"
@@ -20,22 +19,8 @@ few = st.one_of(st.integers(1, 4), st.integers(1, 30))
 
 
 def tile(inputs: dict[str, tuple[int, ...]], dtype: str, *args: Any) -> Tiling | None:
-    """None where UB is too small, the only check that these calls can fail."""
     typed = {name: (shape, dtype) for name, shape in inputs.items()}
-    try:
-        return ascend_sim.tiling(OP, typed, *args)
-    except TilingError as refused:
-        if "of unified buffer" not in str(refused):
-            raise
-        return None
-
-
-def check_common(found: Tiling, cores: int, ub_bytes: int, rows: int) -> None:
-    assert 1 <= found.block_dim <= cores
-    assert found.block_dim == sum(share.cores for share in found.shares)
-    assert sum(share.cores * share.rows for share in found.shares) == rows
-    assert 0 < found.ub_used_bytes <= ub_bytes
-    assert found.words == tuple(value for name, value in found.data.items() if name != "path")
+    return arch35.if_it_fits(lambda: ascend_sim.tiling(OP, typed, *args))
 
 
 # --- A2 and A3 -------------------------------------------------------------------------------------------------------
@@ -80,7 +65,8 @@ def test_a2_and_a3(
     found = tile(inputs, dtype, {"layout": 4}, "ascend910b", cores, ub_bytes)
     if found is None:
         return
-    check_common(found, cores, ub_bytes, positions)
+    arch35.check_cut(found, positions, cores, ub_bytes)
+    arch35.check_words(found)
     data = found.data
     if found.path == "small":
         assert found.block_dim == positions
@@ -146,7 +132,8 @@ def test_950(call: dict[str, Any]) -> None:
     if found is None:
         return
     b, s, q, k = call["dims"]
-    check_common(found, call["cores"], call["ub_bytes"], b * s * (q + k))
+    arch35.check_cut(found, b * s * (q + k), call["cores"], call["ub_bytes"])
+    arch35.check_words(found)
     touched = visits(found)
     assert sum(lines.size for lines in touched) == b * s * (q + k)
     assert all((lines == 1).all() for lines in touched)

@@ -6,11 +6,14 @@ exactly once. Block numbers map to pieces of the axes as in the published kernel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ascend_sim.errors import TilingError
+from ascend_sim.host.tiling import Tiling
 
 Visits = npt.NDArray[np.int64]
 Fields = Mapping[str, Any]
@@ -72,3 +75,34 @@ def batches_by_positions(
                 for part_n in steps(0, n, step_n):
                     visits[part_b, part_s, part_n] += 1
     return visits
+
+
+# -- what every tiling keeps -------------------------------------------------------------------------------------------
+
+
+def if_it_fits(tile: Callable[[], Tiling]) -> Tiling | None:
+    """The tiling, or None where rows need more unified buffer than there is, which no random call can rule out."""
+    try:
+        return tile()
+    except TilingError as refused:
+        if "of unified buffer" not in str(refused):
+            raise
+        return None
+
+
+def check_once(touched: Visits, lines: int) -> None:
+    assert touched.size == lines
+    assert (touched == 1).all()
+
+
+def check_cut(found: Tiling, lines: int, cores: int, ub_bytes: int) -> None:
+    """Cores that there are, every line in one share, buffers that fit."""
+    assert 1 <= found.block_dim <= cores
+    assert found.block_dim == sum(share.cores for share in found.shares)
+    assert sum(share.cores * share.rows for share in found.shares) == lines
+    assert 0 < found.ub_used_bytes <= ub_bytes
+
+
+def check_words(found: Tiling) -> None:
+    """The words are the fields, in their order."""
+    assert found.words == tuple(value for name, value in found.data.items() if name != "path")
