@@ -2,6 +2,10 @@
 
 Both are read off record and timeline: the machine's rules (what an instruction has to wait for) are applied backwards,
 so the account needs nothing from the machine but its times, and its gaps add up to the idle cycles exactly.
+
+`report.waits` is the quick look at the same time: the machine's own last cause of each wait, which starts with the
+block and does not ask what the scalar unit stood at. A share there may be larger than here, and the difference is
+listed here under the start of the block and under what the scalar unit waited for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""What pipes waited for: the cycles of every wait, added up by pipe, cause and source lines."""
+"""What pipes waited for: the cycles of every wait, added up by pipe, cause and source lines.
+
+A wait is what the machine itself noted: an instruction found its pipe free and started later, and the last thing that
+it waited for is the cause. Each wait has one cause in full: the time before a block's first instruction belongs to it
+as well, and a pipe to which nothing was issued waits for the scalar unit, whatever that stood at. So waits do not add
+up to the idle time. `ascend_sim.explain` splits the same time by root reasons, exactly once per cycle, by applying the
+machine's rules backwards; that takes the chip, all recorded times unchanged, and six to ten times as long. Every
+summary, its notes, and launches that are carried on from an excerpt (whose times are stretched) read the waits; what
+`--explain`, `diff` and `tune` say of reasons reads the account, which then stands in place of the waits.
+"""
 
 from __future__ import annotations
 
