@@ -251,6 +251,9 @@ def sweep(
     executor: Executor = None,
     exact: Annotated[bool, typer.Option("--exact", help="Simulate every launch in full, no matter how long.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write all points as CSV.", show_default=False)] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page with charts (needs plotly).", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Time an operator at every combination of the axes, the last one changing fastest.
@@ -259,7 +262,8 @@ def sweep(
     """
     from ascend_sim.cli.sweep import SweepRequest, show_sweep  # noqa: PLC0415
 
-    show_sweep(SweepRequest(op, over, inputs, attrs, soc, results, workers, executor, exact, csv, json))
+    request = SweepRequest(op, over, inputs, attrs, soc, results, workers, executor, exact, csv, html, json)
+    raise typer.Exit(show_sweep(request))
 
 
 @app.command(short_help="Operators: inputs, dtypes, attributes.")

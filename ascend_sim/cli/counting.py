@@ -6,6 +6,9 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
+SPAN_S = 600.0
+"""The time left is reckoned from the parts of so long: a part may take a minute."""
+
 
 @contextlib.contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
@@ -17,6 +20,6 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=SPAN_S) as bar:
         task = bar.add_task(what)
         yield lambda n, of: bar.update(task, completed=n, total=of)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import typer
 
 from ascend_sim.cli.app import app
-from ascend_sim.cli.options import PROGRAM
+from ascend_sim.cli.options import INTERRUPTED, PROGRAM
 from ascend_sim.errors import AscendSimError, DeadlockError
 
-READER_LEFT, BAD_INPUT, INTERRUPTED = 1, 2, 130  # click ends with 1 for a broken pipe, shells with 130 for Ctrl-C
+READER_LEFT, BAD_INPUT = 1, 2  # click ends with 1 for a broken pipe
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -11,6 +11,8 @@ import typer
 from ascend_sim.errors import InputError
 
 PROGRAM = "ascend-sim"
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 DEFAULT_SOC = "ascend910b"
 DEFAULT_L2 = "warm"
 

@@ -84,9 +84,18 @@ class TimedCall:
         """Of all outputs."""
         return sum(info.nbytes for _, info in output_infos(self.planned))
 
+    @property
+    def tensor_bytes(self) -> int:
+        """Of all tensors; an output in place is its input."""
+        return sum(self._sizes.values())
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """Bytes by tensor."""
+        sizes = {name: info.nbytes for name, info in self.planned.infos.items()}
+        return sizes | {output.inplace or output.name: info.nbytes for output, info in output_infos(self.planned)}
+
     @cached_property
     def _lines(self) -> int:
         """L2 lines of all tensors."""
-        sizes = {name: info.nbytes for name, info in self.planned.infos.items()}
-        sizes |= {output.inplace or output.name: info.nbytes for output, info in output_infos(self.planned)}
-        return sum(-(-nbytes // LINE_BYTES) for nbytes in sizes.values())
+        return sum(-(-nbytes // LINE_BYTES) for nbytes in self._sizes.values())

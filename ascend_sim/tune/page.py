@@ -11,19 +11,12 @@ from ascend_sim.plurals import plural
 from ascend_sim.report.files import atomic
 from ascend_sim.report.html.plotly import require_plotly
 from ascend_sim.report.style import us
+from ascend_sim.tune.document import document, layout, table
 from ascend_sim.tune.heatmap import figure_of, label, map_of
 from ascend_sim.tune.reasons import reason
 from ascend_sim.tune.search import Tuning
 
 COLOURS = {"own": "#d9822b", "faster": "#1f9d8f", "tie": "#6b7a99", "slower": "#b8bcc6"}
-STYLE = (
-    "body{font:15px system-ui,sans-serif;max-width:1280px;margin:2em auto;padding:0 1em;color:#222;"
-    "overflow-wrap:anywhere}h1{font-size:1.5em}h2{font-size:1.15em;margin:1.6em 0 .3em}p{margin:.4em 0}"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;overflow-wrap:normal}"
-    "td,th{padding:3px 9px;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
-    "th{position:sticky;top:0;background:#fff;white-space:normal}"
-    "td:last-child,th:last-child{text-align:left;white-space:normal;min-width:20em}"
-)
 
 
 def write_page(tuning: Tuning, path: str | os.PathLike[str]) -> None:
@@ -36,40 +29,18 @@ def write_page(tuning: Tuning, path: str | os.PathLike[str]) -> None:
 def page(tuning: Tuning) -> str:
     """The whole document."""
     require_plotly()
-    from plotly.offline import get_plotlyjs  # noqa: PLC0415 - plotly is an extra
-
     found = map_of(tuning)
     charts = [
         ("Time and unified buffer", "", _scatter(tuning)),
-        ("Blocks and kernels", f"<p>{escape(found.text)}</p>", _layout(figure_of(tuning, found))),
+        ("Blocks and kernels", f"<p>{escape(found.text)}</p>", layout(figure_of(tuning, found))),
         ("Buffers of the fastest and of the own", "", _buffers(tuning)),
     ]
-    title = escape(f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}")
-    config = {"displayModeBar": False, "responsive": True}
-    parts = [
-        f"<h2>{name}</h2>{text}{figure.to_html(full_html=False, include_plotlyjs=False, config=config)}"
-        for name, text, figure in charts
+    title = f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}"
+    intro = [
+        infos_text(tuning.infos),
+        f"Error of the model: {tuning.error_text}; a smaller difference is a tie.",
     ]
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        '<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">'
-        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body><h1>{title}</h1>"
-        f"<p>{escape(infos_text(tuning.infos))}</p><p>Error of the model: {escape(tuning.error_text)}; a smaller "
-        f"difference is a tie.</p>{''.join(parts)}<h2>All tilings</h2>{_table(tuning)}"
-        "<p>Simulated, not measured.</p></body></html>\n"
-    )
-
-
-def _layout(figure: Any, **changes: Any) -> Any:
-    """What all charts have in common."""
-    figure.update_layout(
-        margin={"t": 36, "r": 12, "b": 48, "l": 48},
-        font={"size": 12},
-        plot_bgcolor="#f6f7f9",
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        **changes,
-    )
-    return figure
+    return document(title, intro, charts, "All tilings", _table(tuning))
 
 
 def _scatter(tuning: Tuning) -> Any:
@@ -90,7 +61,7 @@ def _scatter(tuning: Tuning) -> Any:
             )
         )
     figure.add_vline(x=tuning.own.tiling.ub_bytes / 1024, line_dash="dash", line_color="#888")
-    return _layout(
+    return layout(
         figure,
         height=420,
         xaxis={"title": "UB, KiB (dashed: all there is)", "rangemode": "tozero"},
@@ -111,7 +82,7 @@ def _buffers(tuning: Tuning) -> Any:
         ]
         figure.add_trace(go.Bar(y=list(pair), x=sizes, name=name, orientation="h"))
     figure.add_vline(x=tuning.own.tiling.ub_bytes / 1024, line_dash="dash", line_color="#888")
-    _layout(figure, height=190 + 50 * len(pair), barmode="stack", xaxis={"title": "KiB (dashed: all there is)"})
+    layout(figure, height=190 + 50 * len(pair), barmode="stack", xaxis={"title": "KiB (dashed: all there is)"})
     figure.update_layout(legend={"y": -0.25 - 60 / (50 + 50 * len(pair)), "yanchor": "top"}, yaxis={"automargin": True})
     return figure
 
@@ -132,6 +103,5 @@ def _table(tuning: Tuning) -> str:
             trial.bound,
             "" if trial is tuning.own else reason(tuning.own, trial),
         ]
-        rows.append("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    return f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
+        rows.append(cells)
+    return table(names, rows)

@@ -98,7 +98,7 @@ class Store:
             elif name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
                 text = f"results file {self.path} is not one of a sweep ({error}); {ANOTHER}"
             else:
-                text = f"cannot write the results file {self.path}: {error}; what it holds is kept"
+                text = f"cannot write the results file {self.path}: {error}"
             raise InputError(text) from None
 
     def __enter__(self) -> Store:

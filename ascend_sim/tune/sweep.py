@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ascend_sim.errors import AscendSimError
+from ascend_sim.errors import AscendSimError, InputError
 from ascend_sim.host.operator import Operator
 from ascend_sim.host.tensors import TensorInfo
 from ascend_sim.sampling.calls import TimedCall
-from ascend_sim.soc import load
+from ascend_sim.soc import Soc, load
 from ascend_sim.tune.axes import Axis
 from ascend_sim.tune.executors import Executor, Lost
-from ascend_sim.tune.points import Point, points
+from ascend_sim.tune.points import Meaning, Point, meanings, points
 from ascend_sim.tune.processes import Processes
 from ascend_sim.tune.roofline import roofline
 from ascend_sim.tune.sources import Source, digest, source_of
@@ -57,6 +57,9 @@ class Sweep:
 
     def points(self) -> list[Point]:
         return points(self.operator, self.inputs, self.attrs, self.soc, self.axes)
+
+    def meanings(self) -> list[Meaning]:
+        return meanings(self.operator, self.inputs, self.axes)
 
 
 Row = tuple[Point, Mapping[str, Any]]
@@ -120,7 +123,9 @@ def time_point(common: tuple[Source, bool], point: Point) -> dict[str, Any]:
     source, exact = common
     operator = source.operator()
     try:
-        call = TimedCall(operator, point.inputs, point.attrs, load(point.soc))
+        chip = load(point.soc)
+        call = TimedCall(operator, point.inputs, point.attrs, chip)
+        _check_fits(call, chip)
         found = call.time(exact=exact)
     except AscendSimError as error:
         return {"refused": str(error)}
@@ -143,3 +148,10 @@ def time_point(common: tuple[Source, bool], point: Point) -> dict[str, Any]:
         "key": call.own.key,
         "block_dim": call.own.block_dim,
     }
+
+
+def _check_fits(call: TimedCall, chip: Soc) -> None:
+    """What no board could hold would take for ever to simulate."""
+    nbytes = call.tensor_bytes
+    if chip.hbm.bytes is not None and nbytes > chip.hbm.bytes:
+        raise InputError(f"the tensors take {nbytes:,} B, {chip.variant} has {chip.hbm.bytes:,} B of memory")

@@ -14,12 +14,15 @@ from pathlib import Path
 import pytest
 
 from ascend_sim.errors import AscendSimError, InputError
-from ascend_sim.host.registry import operator_named
+from ascend_sim.host.registry import operator_at, operator_named
 from ascend_sim.host.tensors import TensorInfo
+from ascend_sim.scaffold.writing import write_operator
 from ascend_sim.tune import sweep as sweeps
 from ascend_sim.tune.axes import read_axes
 from ascend_sim.tune.processes import Processes
+from ascend_sim.tune.store import Store
 from ascend_sim.tune.sweep import Sweep, run_sweep
+from ascend_sim.version import VERSION
 
 OP = operator_named("inplace_partial_rotary_mul")
 INPUTS = {name: TensorInfo((1, 4, heads, 32), "float16") for name, heads in (("x", 2), ("cos", 1), ("sin", 1))}
@@ -50,13 +53,85 @@ def test_axes_and_what_follows_them():
         ),
         ("x.Q=1", "--over x.Q: dim 'Q' is not one of 0 to 3 or B, S, N, D"),
         ("x.S=many", "--over x.S=many: a size is a whole number"),
+        ("x.S=²", "--over x.S=²: a size is a whole number"),
+        ("x.S=8,,9", "--over 'x.S=8,,9': a value is empty"),
+        ("partial_slice=[0,32],[0", "--over 'partial_slice=[0,32],[0': a bracket is not closed"),
+        (
+            "partial_slice=0,32",
+            "--over partial_slice=0,32: partial_slice takes lists; put ; between lists ('partial_slice=0,64;0,128'), "
+            "and each into brackets if it has one number ('partial_slice=[1],[2]')",
+        ),
+        (
+            "rotary_mode=interleave,foo",
+            "InplacePartialRotaryMul: attribute rotary_mode is 'foo'; allowed is an integer or interleave (1)",
+        ),
+        ("y.S=1", "inplace_partial_rotary_mul has no input 'y'; its inputs are x, cos (also r1), sin (also r2)"),
         ("x.S=1..900000", "the axes have 900,000 points; a sweep takes at most 100,000"),
+        ("x.S=1..9000000000000", "the axes have 9,000,000,000,000 points; a sweep takes at most 100,000"),
     ],
 )
 def test_bad_axes(over: str, text: str, tmp_path: Path):
     with pytest.raises(InputError, match=f"^{re.escape(text)}$"):
         run_sweep(a_sweep(over), tmp_path / "r.sweep", Processes(1))
     assert not (tmp_path / "r.sweep").exists()
+
+
+@pytest.mark.parametrize("over", [("x.S=8,16", "x.1=4"), ("cos.S=8", "r1.S=16"), ("dtype=float16", "x.dtype=float16")])
+def test_one_thing_changed_twice(over: tuple[str, ...]):
+    names = [text.partition("=")[0] for text in over]
+    with pytest.raises(InputError, match=f"^--over {names[1]} changes what --over {names[0]} changes$"):
+        a_sweep(*over).points()
+
+
+def test_what_axes_change():
+    """Sizes that agree follow, those of 1 where the operator's example has more; not where they have their own axis."""
+    one = dict.fromkeys(("x", "cos", "sin"), TensorInfo((1, 1, 1, 32), "float16"))
+    sweep = Sweep(OP, one, {}, "Ascend910B3", read_axes(["x.S=2", "x.N=4", "cos.B=3", "partial_slice=[0,32]"]))
+    assert [str(meaning) for meaning in sweep.meanings()] == [
+        "x.S is dim 1 of x, cos and sin",
+        "x.N is dim 2 of x",
+        "cos.B is dim 0 of cos, x and sin",
+        "partial_slice is an attribute",
+    ]
+    (point,) = sweep.points()
+    assert [info.shape for info in point.inputs.values()] == [(3, 2, 4, 32), (3, 2, 1, 32), (3, 2, 1, 32)]
+    assert point.attrs == {"partial_slice": (0, 32)}
+    both = a_sweep("x.S=8,16", "cos.S=1,8").points()
+    assert [[info.shape[1] for info in point.inputs.values()] for point in both[:2]] == [[8, 1, 1], [8, 8, 8]]
+
+
+def test_the_same_call_is_timed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    timed = []
+    original = sweeps.time_point
+    monkeypatch.setattr(sweeps, "time_point", lambda given, at: timed.append(at.number) or original(given, at))
+    one = a_sweep("x.S=4,04", "soc=Ascend910B3,ascend910b", "dtype=float16,half", "partial_slice=0,32;[0, 32]")
+    rows = run_sweep(one, tmp_path / "r.sweep", Processes(1))
+    assert len(rows) == 16
+    assert timed == [0]
+    assert len({str(result) for _, result in rows}) == 1
+
+
+def test_a_failure_is_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path, one = tmp_path / "r.sweep", a_sweep("x.S=4,8")
+    original = sweeps.TimedCall
+
+    def failing(operator: object, inputs: dict[str, TensorInfo], *rest: object) -> object:
+        if inputs["x"].shape[1] == 8:
+            raise ZeroDivisionError("by nothing")
+        return original(operator, inputs, *rest)
+
+    monkeypatch.setattr(sweeps, "TimedCall", failing)
+    rows = run_sweep(one, path, Processes(1))
+    assert "duration_us" in rows[0][1]
+    assert rows[1][1] == {"failed": "ZeroDivisionError: by nothing"}
+    monkeypatch.undo()
+    assert "duration_us" in run_sweep(one, path, Processes(1))[1][1]
+
+
+def test_more_than_the_board_holds(tmp_path: Path):
+    rows = run_sweep(a_sweep("x.S=999999999999"), tmp_path / "r.sweep", Processes(1))
+    text = "the tensors take 255,999,999,999,744 B, Ascend910B3 has 68,719,476,736 B of memory"
+    assert rows[0][1] == {"refused": text}
 
 
 def test_refused_points_say_why(tmp_path: Path):
@@ -115,3 +190,79 @@ def test_a_file_of_another_sweep(tmp_path: Path):
     with pytest.raises(InputError, match=r"is not one of a sweep \(it is no SQLite file\); give another --results$"):
         run_sweep(a_sweep("x.S=2,6"), path, Processes(1))
     assert path.read_text() == "something else"
+
+
+def refused(path: Path, text: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(text)}$"):
+        run_sweep(a_sweep("x.S=2,4"), path, Processes(1))
+
+
+def test_two_sweeps_at_once(tmp_path: Path):
+    path, one = tmp_path / "r.sweep", a_sweep("x.S=2,4")
+    with Store(path, one.identity) as store:
+        store.keep([0], {"refused": "no"})
+        refused(
+            path, f"results file {path} is in use by another sweep; wait until it has ended, or give another --results"
+        )
+        assert store.finished() == {0: {"refused": "no"}}
+    assert run_sweep(one, path, Processes(1))[0][1] == {"refused": "no"}
+
+
+def test_a_file_that_is_none(tmp_path: Path):
+    refused(tmp_path, f"results file {tmp_path} is a folder; give the name of a file")
+    refused(Path("/dev/null"), "results file /dev/null is no regular file; give another --results")
+    refused(tmp_path / "no" / "r", f"results file {tmp_path / 'no' / 'r'}: there is no folder {tmp_path / 'no'}")
+    other = tmp_path / "other"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE mine (a)")
+    kept = other.read_bytes()
+    refused(other, f"results file {other} is a database of something else; give another --results")
+    assert other.read_bytes() == kept
+
+
+def test_a_full_disk(tmp_path: Path):
+    path, one = tmp_path / "r.sweep", a_sweep("x.S=2,4")
+    with Store(path, one.identity) as store:
+        store.keep([0], {"refused": "no"})
+        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+        store._connection.execute(f"PRAGMA max_page_count={pages}")
+        text = f"cannot write the results file {path}: database or disk is full"
+        with pytest.raises(InputError, match=f"^{re.escape(text)}$"):
+            store.keep([1], {"refused": "x" * 100_000})
+        assert store.finished() == {0: {"refused": "no"}}
+
+
+def test_a_file_of_another_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path, one = tmp_path / "r.sweep", a_sweep("x.S=2,4")
+    run_sweep(one, path, Processes(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeps, "VERSION", "9.9")
+        text = f"version is {VERSION} there and 9.9 here"
+        refused(path, f"results file {path} is of another sweep ({text}); give another --results")
+    monkeypatch.setattr(sweeps, "digest", lambda _operator: "other")
+    text = "the operator's source files have changed since"
+    refused(path, f"results file {path} is of another sweep ({text}); give another --results")
+
+
+def test_nothing_is_left_of_nothing(tmp_path: Path):
+    def done(_n: int, _of: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(a_sweep("x.S=2,4"), tmp_path / "r.sweep", Processes(1), done=done)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_an_operator_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str):
+    monkeypatch.setattr(multiprocessing, "Process", multiprocessing.get_context(method).Process)  # type: ignore[attr-defined]
+    mine = operator_at(write_operator("my_rope", tmp_path))
+    one = Sweep(
+        mine, mine.example.inputs, mine.bind_attrs(mine.example.attrs), mine.default_soc, read_axes(["x.0=2,4"])
+    )
+    rows = run_sweep(one, tmp_path / "r.sweep", Processes(2))
+    assert all("duration_us" in result for _, result in rows)
+    before = one.identity
+    kernel = tmp_path / "my_rope" / "kernel.py"
+    kernel.write_text(kernel.read_text() + "# changed\n")
+    assert one.identity != before
