@@ -51,13 +51,18 @@ def given_tiling(
     """
     space = operator.space_on(context.soc)
     if isinstance(source, Tiling):
+        _check_call("the tiling", {"op": source.op, "soc": source.soc}, context)
         return source, tuple(space.faults(source, context))
     given = read_given(source, space.word_bytes)
-    for name, value in (("op", context.op), ("soc", context.soc)):
-        if given.told.get(name, value) != value:
-            raise InputError(f"{given.source} is for {name} {given.told[name]}, the call for {value}")
+    _check_call(given.source, given.told, context)
     tiling = _rebuilt(space, context, own, given)
     return tiling, (*_contradictions(given, tiling), *space.faults(tiling, context))
+
+
+def _check_call(source: str, told: Mapping[str, Any], context: TilingContext) -> None:
+    for name, value in (("op", context.op), ("soc", context.soc)):
+        if told.get(name, value) != value:
+            raise InputError(f"{source} is for {name} {told[name]}, the call for {value}")
 
 
 def legal_tiling(operator: Operator, context: TilingContext, own: Tiling, source: Source) -> Tiling:
@@ -122,7 +127,7 @@ def _from_file(path: Path, word_bytes: Sequence[int]) -> Given:
         raise InputError(f"{name} cannot be read: {error.strerror}") from None
     if not raw or len(raw) > MOST_BYTES:
         raise InputError(f"{name} is empty" if not raw else f"{name} has more than {MOST_BYTES:,} B")
-    text = raw.decode("ascii").strip() if raw.isascii() and b"\0" not in raw else None
+    text = _text(raw)
     if text is None:
         return Given(name, words=_from_bytes(name, raw, word_bytes))
     try:
@@ -135,6 +140,14 @@ def _from_file(path: Path, word_bytes: Sequence[int]) -> Given:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name} holds text that is neither JSON nor integers") from None
+
+
+def _text(raw: bytes) -> str | None:
+    """None for a dump of words, of which some bytes are always 0."""
+    try:
+        return None if b"\0" in raw else raw.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        return None
 
 
 def _from_bytes(name: str, raw: bytes, word_bytes: Sequence[int]) -> list[int]:

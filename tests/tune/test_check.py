@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ WORDS = [word or 0 for word in CALL.own.words]
     [
         json.dumps(CALL.own.to_json()).encode(),
         json.dumps({"ok": True, **CALL.own.to_json()}).encode(),
+        b"\xef\xbb\xbf" + json.dumps({**CALL.own.to_json(), "meaning": "\u00d7"}, ensure_ascii=False).encode(),
         json.dumps({"best": {"tiling": CALL.own.to_json()}}).encode(),
         json.dumps(WORDS).encode(),
         " ".join(map(str, WORDS)).encode(),
@@ -93,6 +95,11 @@ def test_files_that_are_none(content: bytes, text: str, tmp_path: Path):
     path.write_bytes(content)
     with pytest.raises(InputError, match=f"^{re.escape(text.format(f'tiling file {path}'))}"):
         check_tiling(CALL, path)
+
+
+def test_a_tiling_of_another_chip():
+    with pytest.raises(InputError, match=r"^the tiling is for soc ascend950, the call for ascend910b$"):
+        check_tiling(CALL, replace(CALL.own, soc="ascend950"))
 
 
 def test_what_has_no_such_field_or_is_no_file(tmp_path: Path):
