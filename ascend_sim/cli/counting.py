@@ -21,5 +21,5 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=SPAN_S) as bar:
-        task = bar.add_task(what)
+        task = bar.add_task(what, total=None)
         yield lambda n, of: bar.update(task, completed=n, total=of)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
@@ -89,7 +90,9 @@ class _Seat:
     def __init__(self, payload: bytes) -> None:
         self.connection, theirs = multiprocessing.Pipe()
         self._process = multiprocessing.Process(target=_work, args=(theirs, payload), daemon=True)
-        self._process.start()
+        with warnings.catch_warnings():  # of forking beside a thread: the progress bar's holds nothing that jobs use
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._process.start()
         theirs.close()  # so that the process's end is the connection's
         self.number: int | None = None
 
