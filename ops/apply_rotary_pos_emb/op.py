@@ -37,6 +37,7 @@ ASCEND950 = Support(
     ),
     kernel="kernel_arch35",
     golden="golden_arch35",
+    space="space_arch35",
 )
 
 

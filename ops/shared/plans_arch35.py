@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from ascend_sim.host.space import block_dims, step_sizes, thinned
 from ascend_sim.host.tiling import ceil_div
@@ -21,6 +23,8 @@ from .cuts_arch35 import (
 )
 from .rope_layout import RopeDims
 from .splits_arch35 import GridBS, GridPositionsN
+
+T = TypeVar("T")
 
 QUEUES = 4  # x and result, double-buffered, or cos and sin, double-buffered
 STEP_SIZES = 8
@@ -84,21 +88,30 @@ def _ab(positions: int, heads: int) -> View:
 
 def plans(found: list[View], room: Room, cores: int, limit: int) -> Iterator[Plan]:
     """At most about `limit` plans, the views taking turns; what some have no use for the others get."""
+    return by_turns([partial(on_grids, *_sizes(view), cores, partial(_on_grid, view, room)) for view in found], limit)
+
+
+def by_turns(found: Sequence[Callable[[int], Sequence[T]]], limit: int) -> Iterator[T]:
+    """About `limit` of what is made when so many are asked for: the first of each, the second of each, and so on; what
+    some have no use for the others get."""
     share = ceil_div(limit, len(found))
-    turns = [_of_view(view, room, cores, share) for view in found]
+    turns = [make(share) for make in found]
     spare = limit - sum(map(len, turns))
     if spare > 0:
-        turns = [_of_view(view, room, cores, share + spare) for view in found]
-    for turn in range(max((len(plans) for plans in turns), default=0)):
-        yield from (plans[turn] for plans in turns if turn < len(plans))
+        turns = [make(share + spare) for make in found]
+    for turn in range(max(map(len, turns), default=0)):
+        yield from (made[turn] for made in turns if turn < len(made))
 
 
-def _of_view(view: View, room: Room, cores: int, count: int) -> list[Plan]:
-    """All steps on one grid after the other: those that deal out most evenly, then some of the others."""
-    cuts = grids(*_sizes(view), cores)
-    tried, found = FEW_GRIDS, list[Plan]()
+def on_grids(
+    first: int, second: int, cores: int, on_grid: Callable[[tuple[int, int]], Iterable[T]], count: int
+) -> list[T]:
+    """About `count` of what `on_grid` makes of a core's shares of two axes: all of it on one grid after the other,
+    those that deal out most evenly, then some of the others."""
+    cuts = grids(first, second, cores)
+    tried, found = FEW_GRIDS, list[T]()
     while len(found) < count and tried < 2 * len(cuts) + FEW_GRIDS:
-        found = [plan for cut in thinned(cuts, tried) for plan in _on_grid(view, room, cut)]
+        found = [made for cut in thinned(cuts, tried) for made in on_grid(cut)]
         tried *= 2
     return found
 
@@ -133,15 +146,15 @@ def _on_grid(view: View, room: Room, factors: tuple[int, int]) -> Iterator[Plan]
             yield one_axis(view, ceil_div(view.b, first), first, size)
     elif view.template in POSITIONS_AND_HEADS:
         grid = positions_by_heads(view.positions, view.n, first, second)
-        for steps in _whole_or_part(room, first, second, view.n):
+        for steps in whole_or_part(room, first, second, view.n):
             yield positions_and_heads(view, grid, *steps)
     else:
         cut = GridBS(ceil_div(view.b, first), first, ceil_div(view.s, second), second)
         if view.template in HEADS_BEFORE_POSITIONS:
-            for sizes in _tiles(room, second, first, view.n, shared=view.template == "BA"):
+            for sizes in tiles_of(room, second, first, view.n, shared=view.template == "BA"):
                 yield heads_before_positions(view, cut, *sizes)
         else:
-            for steps in _whole_or_part(room, second, view.n, view.n):
+            for steps in whole_or_part(room, second, view.n, view.n):
                 yield batches_and_positions(view, cut, *steps)
 
 
@@ -151,7 +164,7 @@ def positions_by_heads(positions: int, heads: int, factor_bs: int, factor_n: int
     return GridPositionsN(num_bs, factor_bs, tail_bs, num_n, factor_n, tail_n)
 
 
-def _whole_or_part(room: Room, positions: int, heads: int, all_heads: int) -> Iterable[tuple[int, int]]:
+def whole_or_part(room: Room, positions: int, heads: int, all_heads: int) -> Iterable[tuple[int, int]]:
     """(positions, heads) of a step: all heads of some positions, or some of one position."""
     if heads == all_heads:
         for size in step_sizes(positions, room.times(heads), STEP_SIZES):
@@ -161,7 +174,7 @@ def _whole_or_part(room: Room, positions: int, heads: int, all_heads: int) -> It
             yield 1, size
 
 
-def _tiles(room: Room, positions: int, batches: int, heads: int, shared: bool) -> Iterator[tuple[int, int, int]]:
+def tiles_of(room: Room, positions: int, batches: int, heads: int, shared: bool) -> Iterator[tuple[int, int, int]]:
     """(positions, batches, heads) of a step; `shared`: all batches have the same cos rows."""
     few = STEP_SIZES // 3
     for size_s in step_sizes(positions, room.times(1), STEP_SIZES):
