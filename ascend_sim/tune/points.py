@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -29,8 +30,13 @@ class Point:
     attrs: Mapping[str, Any]
 
     @property
-    def call(self) -> str:
-        return f"{resolve(self.soc).variant} {dict(self.inputs)} {sorted(self.attrs.items())}"
+    def call(self) -> tuple[object, ...]:
+        return _variant(self.soc), *self.inputs.items(), repr(sorted(self.attrs.items()))
+
+
+@cache
+def _variant(soc: str) -> str:
+    return resolve(soc).variant
 
 
 @dataclass(slots=True)

@@ -18,6 +18,8 @@ _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS points (number INTEGER PRIMARY KEY, result TEXT NOT NULL)",
 )
 _TABLES = {"sweep", "points"}
+MOST_SHOWN = 5
+"""So many values of an axis are told."""
 ANOTHER = "give another --results"
 
 
@@ -32,7 +34,7 @@ class Store:
         self.path = path
         _check_file(path)
         self._fresh = not path.exists()
-        wanted = json.dumps(identity, sort_keys=True)
+        wanted = json.dumps(identity)
         with self._told():
             self._connection = sqlite3.connect(path, isolation_level=None, timeout=1)
         try:
@@ -132,9 +134,21 @@ def _check_file(path: Path) -> None:
 
 def _difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """`op is a there and b here`, of the first thing that differs."""
-    for name in ours:
-        if theirs.get(name) != ours[name]:
-            if name == "source":
-                return "the operator's source files have changed since"
-            return f"{name} is {theirs.get(name)} there and {ours[name]} here"
-    return "it has more to it"
+    for name in {**ours, **theirs}:
+        one, other = theirs.get(name), ours.get(name)
+        if one == other:
+            continue
+        if name == "source":
+            return "the operator's source files have changed since"
+        if isinstance(one, dict) and isinstance(other, dict):
+            if list(one) != list(other):
+                return f"{name} are {', '.join(one) or 'none'} there and {', '.join(other) or 'none'} here"
+            return _difference(one, other)
+        return f"{name} is {_shown(one)} there and {_shown(other)} here"
+    return "its axes have another order"
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    return ", ".join(value if len(value) <= MOST_SHOWN else [*value[: MOST_SHOWN - 1], "...", value[-1]])

@@ -52,7 +52,7 @@ class Sweep:
     @property
     def default_file(self) -> Path:
         """A name of its own in the working folder."""
-        text = json.dumps(self.identity, sort_keys=True)
+        text = json.dumps(self.identity)
         return Path(f"{self.operator.name}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.sweep")
 
     def points(self) -> list[Point]:
@@ -104,7 +104,7 @@ class _Group:
 
 
 def _groups(left: Iterator[Point]) -> list[_Group]:
-    found: dict[str, _Group] = {}
+    found: dict[tuple[object, ...], _Group] = {}
     for point in left:
         found.setdefault(point.call, _Group(point)).numbers.append(point.number)
     return list(found.values())

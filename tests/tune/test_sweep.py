@@ -179,12 +179,13 @@ def test_a_file_of_another_sweep(tmp_path: Path):
     path = tmp_path / "r.sweep"
     run_sweep(a_sweep("x.S=2,4"), path, Processes(1))
     kept = path.read_bytes()
-    text = (
-        f"results file {path} is of another sweep (axes is {{'x.S': ['2', '4']}} there and {{'x.S': ['2', '6']}} "
-        "here); give another --results"
-    )
+    why = "x.S is 2, 4 there and 2, 4, 6, 8, ..., 40 here"
+    text = f"results file {path} is of another sweep ({why}); give another --results"
     with pytest.raises(InputError, match=f"^{re.escape(text)}$"):
-        run_sweep(a_sweep("x.S=2,6"), path, Processes(1))
+        run_sweep(a_sweep("x.S=2..40:+2"), path, Processes(1))
+    text = text.replace(why, "axes are x.S there and soc, x.S here")
+    with pytest.raises(InputError, match=f"^{re.escape(text)}$"):
+        run_sweep(a_sweep("soc=ascend950", "x.S=2,4"), path, Processes(1))
     assert path.read_bytes() == kept
     path.write_text("something else")
     with pytest.raises(InputError, match=r"is not one of a sweep \(it is no SQLite file\); give another --results$"):
@@ -218,6 +219,17 @@ def test_a_file_that_is_none(tmp_path: Path):
     kept = other.read_bytes()
     refused(other, f"results file {other} is a database of something else; give another --results")
     assert other.read_bytes() == kept
+
+
+def test_axes_in_another_order_are_another_sweep(tmp_path: Path):
+    """Points are kept by number, and that is another one."""
+    path = tmp_path / "r.sweep"
+    one, other = a_sweep("x.S=2,4", "dtype=float16,float32"), a_sweep("dtype=float16,float32", "x.S=2,4")
+    assert one.default_file != other.default_file
+    run_sweep(one, path, Processes(1))
+    text = f"results file {path} is of another sweep (its axes have another order); give another --results"
+    with pytest.raises(InputError, match=f"^{re.escape(text)}$"):
+        run_sweep(other, path, Processes(1))
 
 
 def test_a_full_disk(tmp_path: Path):
