@@ -10,6 +10,7 @@ that share these angles:
     16 bit: Cast, half to even ; y UB -> GM
 
 All four queues are double buffered: MTE2 loads the next head while V computes this one and MTE3 stores the last one.
+(`tune` tries single buffers too: `bufferNum`, which the tiling struct lacks.)
 The kernel sets no flags and no barriers of its own: the queues order the pipes, the compiler's auto sync orders V.
 """
 
@@ -20,6 +21,7 @@ from ascend_sim import asc
 from .half_plan import Sizes, Walk
 
 VECIN, VECOUT, VECCALC = asc.TPosition.VECIN, asc.TPosition.VECOUT, asc.TPosition.VECCALC
+BUFFER_NUM = 2
 BLOCK_BYTES = 32
 FP32_BYTES = 4
 FP32_PER_BLOCK = 8
@@ -30,13 +32,13 @@ MAX_REPEATS = 255
 class Buffers:
     """The unified buffer of one core: every buffer holds one tile of lines."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: Sizes, buffers: int) -> None:
         count = sizes.tile_lines * sizes.pitch
         pipe = asc.TPipe()
-        self.x, self.y = asc.TQue(VECIN, 2), asc.TQue(VECOUT, 2)
-        self.cos, self.sin = asc.TQue(VECIN, 2), asc.TQue(VECIN, 2)
+        self.x, self.y = asc.TQue(VECIN, buffers), asc.TQue(VECOUT, buffers)
+        self.cos, self.sin = asc.TQue(VECIN, buffers), asc.TQue(VECIN, buffers)
         for queue in (self.x, self.y, self.cos, self.sin):
-            pipe.init_buffer(queue, 2, count * sizes.itemsize)
+            pipe.init_buffer(queue, buffers, count * sizes.itemsize)
         self.x32, self.cos32, self.sin32, self.swapped = (asc.TBuf(VECCALC) for _ in range(4))
         if sizes.widen:
             for buffer in (self.x32, self.cos32, self.sin32, self.swapped):
@@ -59,7 +61,7 @@ def rotary_half(
     y_gm.set_global_buffer(y + walk.x_base)
     cos_gm.set_global_buffer(cos + walk.cos_base)
     sin_gm.set_global_buffer(sin + walk.cos_base)
-    ub = Buffers(sizes)
+    ub = Buffers(sizes, getattr(tiling, "bufferNum", BUFFER_NUM))
     if walk.one_line_of_cos:
         rotate_by_one_line(ub, x_gm, cos_gm, sin_gm, y_gm, walk, sizes)
         return

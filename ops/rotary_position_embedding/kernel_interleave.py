@@ -17,6 +17,7 @@ from ascend_sim import asc
 
 from ..inplace_partial_rotary_mul import kernel_split_bsn, kernel_split_s
 from ..inplace_partial_rotary_mul.kernel_general import (
+    BUFFER_NUM,
     Buffers,
     Sizes,
     add_times_sin,
@@ -100,7 +101,7 @@ def interleave_split_s(
     tiles, tile_rows, last_rows = kernel_split_s.tiles_of_core(tiling, core)
     gm = Memory(x, cos, sin, y, first_row, sizes)
     batches, row_elements = tiling.batchSize, sizes.heads * sizes.head_dim
-    ub = Buffers(sizes, batches * tiling.ubCalcNum * sizes.heads, sizes.heads)
+    ub = Buffers(sizes, batches * tiling.ubCalcNum * sizes.heads, sizes.heads, buffer_num(tiling))
     table = gather_table(ub, sizes.heads * sizes.pitch)
     for step in asc.tiles(range(tiles)):
         rows = tile_rows if step < tiles - 1 else last_rows
@@ -144,7 +145,7 @@ def interleave_split_bs(
     gm = Memory(x, cos, sin, y, first_row, sizes)
     row_elements = sizes.heads * sizes.head_dim
     batch_elements = tiling.seqLen * row_elements
-    ub = Buffers(sizes, tiling.ubCalcBNum * sizes.heads, sizes.heads)
+    ub = Buffers(sizes, tiling.ubCalcBNum * sizes.heads, sizes.heads, buffer_num(tiling))
     table = gather_table(ub, sizes.heads * sizes.pitch)
     steps, last_batches = tiling.ubCalcBLoop, last_step(tiling.ubCalcBTail, tiling.ubCalcBNum)
     for row in asc.tiles(range(rows)):
@@ -168,7 +169,7 @@ def interleave_split_bsn(
     first_row, rows = rows_of_core(tiling, asc.get_block_idx())
     gm = Memory(x, cos, sin, y, first_row, sizes)
     row_elements = sizes.heads * sizes.head_dim
-    ub = Buffers(sizes, tiling.ubCalcNNum, tiling.ubCalcNNum)
+    ub = Buffers(sizes, tiling.ubCalcNNum, tiling.ubCalcNNum, buffer_num(tiling))
     table = gather_table(ub, tiling.ubCalcNNum * sizes.pitch)
     steps, last_heads = tiling.ubCalcNLoop, last_step(tiling.ubCalcNTail, tiling.ubCalcNNum)
     for batch in asc.tiles(range(tiling.batchSize)):
@@ -197,6 +198,11 @@ def rotate_part(
     kernel_split_bsn.copy_in_cos(ub, cos, gm.sin[angles], lines, sizes)
     add_times_sin(ub, x32, cos, y32, tile.count, sizes)
     copy_out_y(ub, y32, gm.y[offset], tile, sizes)
+
+
+def buffer_num(tiling: SimpleNamespace) -> int:
+    """Buffers of a queue: what `tune` tries, which the tiling struct lacks, or what these kernels have."""
+    return getattr(tiling, "bufferNum", BUFFER_NUM)
 
 
 def last_step(tail: int, full: int) -> int:

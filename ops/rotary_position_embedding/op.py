@@ -26,6 +26,7 @@ A2_A3 = Support(
         "TND with T1D",
         "interleave: 11SD, 1S1D, S11D; TND with T1D",
     ),
+    space="space",
 )
 
 ASCEND950 = Support(

@@ -8,7 +8,7 @@ from ascend_sim.host.tensors import shape_text
 from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuffer, align_up, ceil_div
 
 from ..shared.rope_layout import leading_dims
-from ..shared.structs import answer
+from ..shared.structs import answer, with_buffers
 from .checks import DTYPES, check_cos
 from .struct import struct_of
 
@@ -17,6 +17,9 @@ KEY_DTYPE = {"float16": 0, "bfloat16": 10, "float32": 20}
 KEY_SPLIT = {"split_s": 0, "split_bs": 100, "split_bsn": 200}
 KEY_PAD = 1
 GATHER_ITEM_BYTES = 4
+BUFFERS = 1  # of every queue of these kernels
+
+Fields = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +45,18 @@ class InterleaveCall:
 
 
 def tiling_interleave(context: TilingContext) -> Tiling:
-    call = _check(context)
-    fields = _split_cores(call, context.cores)
+    call = check(context)
     table = call.heads * call.padded * GATHER_ITEM_BYTES
     room = context.ub_bytes - table
     batch_bytes = call.heads * call.padded * call.item_bytes
     if room >= call.batch * batch_bytes:
-        return _split_s(context, call, fields, room // (call.batch * batch_bytes))
+        return split_s(context, call, context.cores, room // (call.batch * batch_bytes))
     if table < context.ub_bytes and room >= batch_bytes:
-        return _split_bs(context, call, fields, room // batch_bytes)
-    return _split_bsn(context, call, fields)
+        return split_bs(context, call, context.cores, room // batch_bytes)
+    return _split_bsn(context, call)
 
 
-def _check(context: TilingContext) -> InterleaveCall:
+def check(context: TilingContext) -> InterleaveCall:
     x = context.inputs["x"]
     check_cos(context, "x")
     context.require(x.dtype in DTYPES, f"x is {x.dtype}; allowed are {', '.join(DTYPES)}")
@@ -76,13 +78,10 @@ def _check(context: TilingContext) -> InterleaveCall:
     return InterleaveCall(batch, seq, heads, x.shape[-1], x.dtype, x.itemsize)
 
 
-def _split_cores(call: InterleaveCall, cores: int) -> dict[str, int]:
+def core_fields(call: InterleaveCall, cores: int) -> Fields:
+    """The call, and positions over `cores` cores."""
     front = call.seq % cores or cores
-    return {
-        "batchSize": call.batch,
-        "seqLen": call.seq,
-        "numHeads": call.heads,
-        "headDim": call.dim,
+    return call_fields(call) | {
         "frontCoreNum": front,
         "tailCoreNum": 0 if call.seq <= cores else cores - front,
         "coreCalcNum": ceil_div(call.seq, cores),
@@ -90,10 +89,16 @@ def _split_cores(call: InterleaveCall, cores: int) -> dict[str, int]:
     }
 
 
-def _split_s(context: TilingContext, call: InterleaveCall, fields: dict[str, int], most: int) -> Tiling:
+def call_fields(call: InterleaveCall) -> Fields:
+    return {"batchSize": call.batch, "seqLen": call.seq, "numHeads": call.heads, "headDim": call.dim}
+
+
+def split_s(context: TilingContext, call: InterleaveCall, cores: int, most: int, buffers: int = BUFFERS) -> Tiling:
+    """Whole positions of all batches: `most` of them at a time, or all that a core has."""
+    fields = core_fields(call, cores)
     front = Loop.over("rows", fields["coreCalcNum"], min(fields["coreCalcNum"], most))
     tail = Loop.over("rows", fields["coreCalcTail"], min(fields["coreCalcTail"], most))
-    fields = fields | {
+    fields |= {
         "ubCalcNum": front.per_loop,
         "ubCalcLoop": front.loops,
         "ubCalcTail": front.remainder,
@@ -101,81 +106,96 @@ def _split_s(context: TilingContext, call: InterleaveCall, fields: dict[str, int
         "ubCalcTailLoop": tail.loops,
         "ubCalcTailTail": tail.remainder,
     }
-    row = call.heads * call.padded
-    buffers = _buffers(call, call.batch * front.per_loop * row, row)
-    return _answer(context, call, "split_s", fields, ((front,), (tail,)), buffers)
+    return answer_from(context, call, "split_s", fields, used_cores(fields), buffers)
 
 
-def _split_bs(context: TilingContext, call: InterleaveCall, fields: dict[str, int], most: int) -> Tiling:
-    """One position at a time, chunks of batches."""
+def split_bs(context: TilingContext, call: InterleaveCall, cores: int, most: int, buffers: int = BUFFERS) -> Tiling:
+    """One position at a time, chunks of `most` batches."""
     chunk = Loop.over("batches", call.batch, most)
-    fields = fields | {
+    fields = core_fields(call, cores) | {
         "ubCalcBNum": chunk.per_loop,
         "ubCalcBLoop": chunk.loops,
         "ubCalcBTail": chunk.remainder,
     }
-    row = call.heads * call.padded
-    buffers = _buffers(call, chunk.per_loop * row, row)
-    return _answer(context, call, "split_bs", fields, _by_row(fields, chunk), buffers)
+    return answer_from(context, call, "split_bs", fields, used_cores(fields), buffers)
 
 
-def _split_bsn(context: TilingContext, call: InterleaveCall, fields: dict[str, int]) -> Tiling:
-    """One position of one batch at a time, chunks of heads."""
+def _split_bsn(context: TilingContext, call: InterleaveCall) -> Tiling:
     per_head = call.padded * (call.item_bytes + GATHER_ITEM_BYTES)
     context.require(
         context.ub_bytes >= per_head,
         f"one head needs {per_head} B of unified buffer, only {context.ub_bytes} B are there: the last dim, "
         f"{call.dim}, is too large",
     )
-    chunk = Loop.over("heads", call.heads, context.ub_bytes // per_head)
-    fields = fields | {
+    return split_bsn(context, call, context.cores, context.ub_bytes // per_head)
+
+
+def split_bsn(context: TilingContext, call: InterleaveCall, cores: int, most: int, buffers: int = BUFFERS) -> Tiling:
+    """One position of one batch at a time, chunks of `most` heads."""
+    chunk = Loop.over("heads", call.heads, most)
+    fields = core_fields(call, cores) | {
         "ubCalcNNum": chunk.per_loop,
         "ubCalcNLoop": chunk.loops,
         "ubCalcNTail": chunk.remainder,
     }
-    loops = tuple((Loop("batches", 1, call.batch, 1), *rest) for rest in _by_row(fields, chunk))
-    elements = chunk.per_loop * call.padded
-    return _answer(context, call, "split_bsn", fields, (loops[0], loops[1]), _buffers(call, elements, elements))
+    return answer_from(context, call, "split_bsn", fields, used_cores(fields), buffers)
 
 
-def _by_row(fields: dict[str, int], chunk: Loop) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
-    front = (Loop.over("rows", fields["coreCalcNum"], 1), chunk)
-    tail = (Loop.over("rows", fields["coreCalcTail"], 1), chunk)
-    return front, tail
+def used_cores(fields: Fields) -> int:
+    return fields["frontCoreNum"] + fields["tailCoreNum"]
 
 
-def _answer(
-    context: TilingContext,
-    call: InterleaveCall,
-    path: str,
-    fields: dict[str, int],
-    loops: tuple[tuple[Loop, ...], tuple[Loop, ...]],
-    buffers: tuple[UbBuffer, ...],
+def answer_from(
+    context: TilingContext, call: InterleaveCall, path: str, fields: Fields, blocks: int, buffers: int
 ) -> Tiling:
+    """A tiling of the kernel that `path` names from its fields, which may be anybody's."""
     step = {"split_s": "whole positions", "split_bs": "batches of a position", "split_bsn": "heads of a position"}
     pad = "" if call.dim == call.padded else f", rows padded from {call.dim} to {call.padded} elements"
-    front, tail = fields["frontCoreNum"], fields["tailCoreNum"]
-    shares = [CoreShare("front", front, fields["coreCalcNum"], "rows", loops[0])]
-    if tail:
-        shares.append(CoreShare("tail", tail, fields["coreCalcTail"], "rows", loops[1]))
-    return answer(
+    roles = (("front", "frontCoreNum", "coreCalcNum"), ("tail", "tailCoreNum", "coreCalcTail"))
+    shares = [
+        CoreShare(role, fields[cores], fields[rows], "rows", _loops(call, path, fields, role == "tail"))
+        for role, cores, rows in roles
+        if fields[cores]
+    ]
+    found = answer(
         context,
         struct_of(context, path),
         key=KEY_BASE + KEY_SPLIT[path] + KEY_DTYPE[call.dtype] + (KEY_PAD if pad else 0),
         meaning=f"interleaved mode, {call.dtype}: positions over cores, {step[path]} per UB step{pad}",
-        block_dim=front + tail,
+        block_dim=blocks,
         fields=fields,
         path=path,
         shares=tuple(shares),
-        buffers=buffers,
+        buffers=_buffers(call, path, fields, buffers),
     )
+    return with_buffers(found, buffers, BUFFERS)
 
 
-def _buffers(call: InterleaveCall, elements: int, table: int) -> tuple[UbBuffer, ...]:
-    """All single: the interleaved kernels do not double-buffer."""
+def _loops(call: InterleaveCall, path: str, fields: Fields, tail: bool) -> tuple[Loop, ...]:
+    """Of a core, outermost first; a remainder of 0 means that the last step is full."""
+    if path == "split_s":
+        return (_loop("rows", fields, "ubCalcTail" if tail else "ubCalc"),)
+    rows = Loop.over("rows", fields["coreCalcTail" if tail else "coreCalcNum"], 1)
+    if path == "split_bs":
+        return rows, _loop("batches", fields, "ubCalcB")
+    return Loop("batches", 1, call.batch, 1), rows, _loop("heads", fields, "ubCalcN")
+
+
+def _loop(unit: str, fields: Fields, prefix: str) -> Loop:
+    size, loops, tail = (fields[f"{prefix}{end}"] for end in ("Num", "Loop", "Tail"))
+    return Loop(unit, size, loops, tail or size)
+
+
+def _buffers(call: InterleaveCall, path: str, fields: Fields, count: int) -> tuple[UbBuffer, ...]:
+    row = call.heads * call.padded
+    if path == "split_bsn":
+        elements = table = fields["ubCalcNNum"] * call.padded
+    else:
+        table = row
+        elements = row * (call.batch * fields["ubCalcNum"] if path == "split_s" else fields["ubCalcBNum"])
     temporaries = (1, 2, 3) if call.itemsize == 2 else ()
     return (
-        *(UbBuffer(name, elements * call.itemsize) for name in ("inQueX", "inQueCos", "outQueY")),
+        *(UbBuffer(name, elements * call.itemsize, count) for name in ("inQueX", "inQueCos", "outQueY")),
         *(UbBuffer(f"tmpFp32Buf{n}", elements * 4) for n in temporaries),
         UbBuffer("gatherOffsetBuf", table * GATHER_ITEM_BYTES),
     )
