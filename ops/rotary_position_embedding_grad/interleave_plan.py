@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from ascend_sim import asc
 
 VECIN, VECOUT, VECCALC = asc.TPosition.VECIN, asc.TPosition.VECOUT, asc.TPosition.VECCALC
+BUFFER_NUM = 2
 BLOCK_BYTES = 32
 FP32_BYTES = 4
 BSND, BNSD, SBND = 0, 1, 2
@@ -47,20 +48,24 @@ class Walk:
 
 
 class Buffers:
-    """The unified buffer of one core, `count` elements in every buffer; cos and sin, dcos and dsin share theirs."""
+    """The unified buffer of one core, `count` elements in every buffer; cos and sin, dcos and dsin share theirs.
 
-    def __init__(self, sizes: Sizes, count: int, with_x: bool) -> None:
+    The queues have two buffers; `tune` tries single ones too: `bufferNum`, which the tiling struct lacks.
+    """
+
+    def __init__(self, tiling: SimpleNamespace, sizes: Sizes, count: int, with_x: bool) -> None:
+        buffers = getattr(tiling, "bufferNum", BUFFER_NUM)
         self.count = count
         self.pipe = pipe = asc.TPipe()
-        self.dy, self.cos_sin, self.x = asc.TQue(VECIN, 2), asc.TQue(VECIN, 2), asc.TQue(VECIN, 2)
-        self.dx, self.sums = asc.TQue(VECOUT, 2), asc.TQue(VECOUT, 2)
+        self.dy, self.cos_sin, self.x = asc.TQue(VECIN, buffers), asc.TQue(VECIN, buffers), asc.TQue(VECIN, buffers)
+        self.dx, self.sums = asc.TQue(VECOUT, buffers), asc.TQue(VECOUT, buffers)
         nbytes = count * sizes.itemsize
-        pipe.init_buffer(self.dy, 2, nbytes)
-        pipe.init_buffer(self.cos_sin, 2, 2 * nbytes)
-        pipe.init_buffer(self.dx, 2, nbytes)
+        pipe.init_buffer(self.dy, buffers, nbytes)
+        pipe.init_buffer(self.cos_sin, buffers, 2 * nbytes)
+        pipe.init_buffer(self.dx, buffers, nbytes)
         if with_x:
-            pipe.init_buffer(self.x, 2, nbytes)
-            pipe.init_buffer(self.sums, 2, 2 * nbytes)
+            pipe.init_buffer(self.x, buffers, nbytes)
+            pipe.init_buffer(self.sums, buffers, 2 * nbytes)
         self.table, self.backward, self.forward, self.spread = (asc.TBuf(VECCALC) for _ in range(4))
         pipe.init_buffer(self.table, count * FP32_BYTES)
         pipe.init_buffer(self.backward, BLOCK_BYTES)

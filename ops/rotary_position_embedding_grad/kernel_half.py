@@ -10,7 +10,8 @@ and sin once, then goes over all lines of dy that they were broadcast to:
     with x: dcos += x * g ; dsin += (-second half of x, first half of x) * g
 
 No core adds to what another one owns, so dcos and dsin need no reduction between cores and are deterministic. All
-queues have a single buffer, and the vector unit is fenced by explicit barriers.
+queues have a single buffer (`tune` tries two: `bufferNum`, which the tiling struct lacks), and the vector unit is
+fenced by explicit barriers.
 """
 
 from types import SimpleNamespace
@@ -20,25 +21,26 @@ from ascend_sim import asc
 from .half_plan import BLOCK_BYTES, FP32_BYTES, Sizes, Walk
 
 VECIN, VECOUT, VECCALC = asc.TPosition.VECIN, asc.TPosition.VECOUT, asc.TPosition.VECCALC
+BUFFER_NUM = 1
 FP32_PER_BLOCK = 8
 
 
 class Buffers:
     """The unified buffer of one core; `with_x` adds what dcos and dsin need."""
 
-    def __init__(self, sizes: Sizes, with_x: bool) -> None:
+    def __init__(self, sizes: Sizes, with_x: bool, buffers: int) -> None:
         pipe = asc.TPipe()
         self.dy, self.cos, self.sin = asc.TQue(VECIN, 1), asc.TQue(VECIN, 1), asc.TQue(VECIN, 1)
         self.x, self.dx = asc.TQue(VECIN, 1), asc.TQue(VECOUT, 1)
         self.dcos, self.dsin = asc.TQue(VECOUT, 1), asc.TQue(VECOUT, 1)
         queues = [self.dy, self.cos, self.sin, self.dx] + ([self.x, self.dcos, self.dsin] if with_x else [])
         for queue in queues:
-            pipe.init_buffer(queue, 1, sizes.buffer * sizes.itemsize)
+            pipe.init_buffer(queue, buffers, sizes.buffer * sizes.itemsize)
         self.a, self.b, self.c = asc.TBuf(VECCALC), asc.TBuf(VECCALC), asc.TBuf(VECCALC)
         self.sum_cos, self.sum_sin = asc.TBuf(VECCALC), asc.TBuf(VECCALC)
         self.dy32, self.cos32, self.sin32, self.res32 = (asc.TBuf(VECCALC) for _ in range(4))
-        buffers = [self.a, self.b, self.c] + ([self.sum_cos, self.sum_sin] if with_x else [])
-        for buffer in buffers + ([self.dy32, self.cos32, self.sin32, self.res32] if sizes.widen else []):
+        temporaries = [self.a, self.b, self.c] + ([self.sum_cos, self.sum_sin] if with_x else [])
+        for buffer in temporaries + ([self.dy32, self.cos32, self.sin32, self.res32] if sizes.widen else []):
             pipe.init_buffer(buffer, sizes.buffer * FP32_BYTES)
 
 
@@ -86,7 +88,7 @@ def half_grad_with_x(
 def walk_tiles(gm: Memory, tiling: SimpleNamespace, with_x: bool) -> None:
     sizes = Sizes(tiling, gm.dy.dtype)
     walk = Walk(tiling, asc.get_block_idx())
-    ub = Buffers(sizes, with_x)
+    ub = Buffers(sizes, with_x, getattr(tiling, "bufferNum", BUFFER_NUM))
     for tile in asc.tiles(range(walk.all_tiles)):
         elements = walk.tile if tile < walk.tiles else walk.last
         first = walk.first_element + tile * walk.tile

@@ -91,7 +91,7 @@ def write_tables(ub: Buffers, with_x: bool) -> asc.LocalTensor:
 def walk_positions(gm: Memory, tiling: SimpleNamespace, with_x: bool) -> None:
     sizes = Sizes(tiling, gm.dy.dtype)
     walk = Walk(tiling, asc.get_block_idx())
-    ub = Buffers(sizes, walk.step * sizes.copies * sizes.pitch, with_x)
+    ub = Buffers(tiling, sizes, walk.step * sizes.copies * sizes.pitch, with_x)
     table = write_tables(ub, with_x)
     for step in asc.tiles(range(walk.steps)):
         positions = walk.step if step < walk.steps - 1 else walk.last
@@ -186,7 +186,7 @@ def walk_heads(gm: Memory, tiling: SimpleNamespace, with_x: bool) -> None:
     chunk: int = tiling.numHeadsLength if by_batch else tiling.batchNumHeadsLength
     chunks: int = tiling.numHeadsLoop if by_batch else tiling.batchNumHeadsLoop
     tail: int = tiling.numHeadsTail if by_batch else tiling.batchNumHeadsTail
-    ub = Buffers(sizes, chunk * sizes.pitch, with_x)
+    ub = Buffers(tiling, sizes, chunk * sizes.pitch, with_x)
     table = write_tables(ub, with_x)
     for position in asc.tiles(range(walk.positions)):
         at = walk.first + position

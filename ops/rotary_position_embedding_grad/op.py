@@ -21,6 +21,7 @@ A2_A3 = Support(
         "half: cos the shape of dy, or 1S1D, BS1D (B < S), 11SD, B1SD (B < S), S11D, SB1D; TND with T1D",
         "interleave: 1S1D, 11SD, S11D with B * N < 1000; TND with T1D",
     ),
+    space="space",
 )
 
 ASCEND950 = Support(

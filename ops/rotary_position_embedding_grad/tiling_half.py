@@ -10,7 +10,7 @@ from ascend_sim.host.tiling import CoreShare, Loop, Tiling, TilingContext, UbBuf
 
 from ..rotary_position_embedding.checks import check_cos, check_half_dim
 from ..shared.rope_layout import leading_dims
-from ..shared.structs import answer
+from ..shared.structs import answer, with_buffers
 from .struct import struct_of
 
 BSND, BNSD, SBND = 0, 10, 20
@@ -20,7 +20,10 @@ KEY_PAD = 100
 KEY_NO_X = 1000
 MASK_ELEMENTS = 64  # float32 lanes of one vector repeat
 RESERVED_UB_BYTES = 20 * 1024
+BUFFERS = 1  # of every queue of the kernel
 CASTS = ("gradCast", "cosCast", "sinCast", "castRes")
+
+Fields = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,11 @@ class HalfGradCall:
         return align_up(self.dim // 2, self.block)
 
     @property
+    def pitch(self) -> int:
+        """Elements that a line takes in UB."""
+        return 2 * self.padded_half if self.pads else self.dim
+
+    @property
     def pads(self) -> bool:
         """The pad kernel runs unless lines fill whole vector repeats."""
         return self.dim % MASK_ELEMENTS != 0
@@ -57,54 +65,62 @@ class HalfGradCall:
         """BNSD with cos B1SD: cores share the S lines, and walk the batches of cos inside."""
         return self.layout == BNSD and self.cos_b != 1 and self.cos_n == 1
 
+    @property
+    def lines(self) -> int:
+        """Lines of cos that the cores share out."""
+        return self.s if self.batches_outside else self.cos_b * self.s * self.cos_n
+
 
 def tiling_half(context: TilingContext) -> Tiling:
-    call = _check(context)
-    most, item_bytes = _ub_elements(context, call)
-    granule = lcm(2 * call.padded_half, MASK_ELEMENTS) if call.pads else call.dim
-    lines_per_granule = granule // (2 * call.padded_half) if call.pads else 1
-    align_size = most // granule * granule
-    calc_size = most // granule * lines_per_granule * call.dim
+    call = check(context)
+    most = (context.ub_bytes - RESERVED_UB_BYTES) // _item_bytes(call)
+    granule = lcm(call.pitch, MASK_ELEMENTS) if call.pads else call.dim
     context.require(
-        align_size > 0 and 2 * call.padded_half <= align_size,
+        most >= granule,
         f"the last dim, {call.dim}, is too large for {context.ub_bytes} B of unified buffer: {granule} elements are "
         f"worked on at once, {max(most, 0)} fit",
     )
-    cos_elements = context.inputs["cos"].size
-    tasks = call.s * call.dim if call.batches_outside else cos_elements
-    core_data = align_up(ceil_div(tasks, context.cores), call.dim)
-    used = ceil_div(tasks, core_data)
-    core_last = tasks % core_data or core_data
-    fields = {
-        **_shape_fields(context, call),
-        "coreData": core_data,
-        "coreLast": core_last,
-        "copyLoop": core_data // calc_size,
-        "copyTail": core_data % calc_size,
-        "lastCopyLoop": core_last // calc_size,
-        "lastCopyTail": core_last % calc_size,
-        "alignUbSize": align_size,
-        "calcUbSize": calc_size,
+    return half(context, call, ceil_div(call.lines, context.cores), most // granule * (granule // call.pitch))
+
+
+def half(context: TilingContext, call: HalfGradCall, per_core: int, step: int, buffers: int = BUFFERS) -> Tiling:
+    """`per_core` lines of cos for each core, `step` of them in a tile, in queues of `buffers` buffers."""
+    used = ceil_div(call.lines, per_core)
+    last = call.lines - (used - 1) * per_core
+    fields = call_fields(context, call) | {
+        "coreData": per_core * call.dim,
+        "coreLast": last * call.dim,
+        "copyLoop": per_core // step,
+        "copyTail": per_core % step * call.dim,
+        "lastCopyLoop": last // step,
+        "lastCopyTail": last % step * call.dim,
+        "alignUbSize": step * call.pitch,
+        "calcUbSize": step * call.dim,
         "coreUsed": used,
         "coreNum": context.cores,
-        **_move_fields(call),
     }
+    return answer_from(context, call, fields, used, buffers)
+
+
+def answer_from(context: TilingContext, call: HalfGradCall, fields: Fields, blocks: int, buffers: int) -> Tiling:
+    """A tiling from its fields, which may be anybody's."""
     needs = "dx, dcos and dsin" if call.with_x else "dx alone"
     pad = ", rows padded" if call.pads else ""
-    return answer(
+    found = answer(
         context,
         struct_of("half"),
         key=KEY_DTYPE[call.dtype] + call.layout + (KEY_PAD if call.pads else 0) + (0 if call.with_x else KEY_NO_X),
         meaning=f"half mode, {call.dtype}, {LAYOUT_NAMES[call.layout]}, {needs}: cos lines over cores{pad}",
-        block_dim=used,
+        block_dim=blocks,
         fields=fields,
         path="half",
         shares=_shares(call, fields),
-        buffers=_buffers(call, align_size, item_bytes),
+        buffers=_buffers(call, fields["alignUbSize"], buffers),
     )
+    return with_buffers(found, buffers, BUFFERS)
 
 
-def _check(context: TilingContext) -> HalfGradCall:
+def check(context: TilingContext) -> HalfGradCall:
     dy = context.inputs["dy"]
     check_cos(context, "dy")
     check_half_dim(context, dy.shape[-1])
@@ -148,17 +164,17 @@ def detect(x: tuple[int, ...], cos: tuple[int, ...]) -> int | None:
     return next((layout for fits, layout in rules if fits), None)
 
 
-def _ub_elements(context: TilingContext, call: HalfGradCall) -> tuple[int, int]:
-    """Elements that each buffer may hold, and UB bytes per element over all buffers."""
+def _item_bytes(call: HalfGradCall) -> int:
+    """UB bytes per element over all buffers."""
     queues, temporaries = (7, 5) if call.with_x else (4, 3)
     if call.itemsize == 2:
         temporaries += len(CASTS)
-    item_bytes = queues * call.itemsize + temporaries * 4
-    return (context.ub_bytes - RESERVED_UB_BYTES) // item_bytes, item_bytes
+    return queues * call.itemsize + temporaries * 4
 
 
-def _shape_fields(context: TilingContext, call: HalfGradCall) -> dict[str, int]:
-    return {
+def call_fields(context: TilingContext, call: HalfGradCall) -> Fields:
+    """What follows from the call alone."""
+    return _move_fields(call) | {
         "layout": call.layout,
         "xShapeSize": context.inputs["dy"].size,
         "cosShapeSize": context.inputs["cos"].size,
@@ -172,7 +188,7 @@ def _shape_fields(context: TilingContext, call: HalfGradCall) -> dict[str, int]:
     }
 
 
-def _move_fields(call: HalfGradCall) -> dict[str, int]:
+def _move_fields(call: HalfGradCall) -> Fields:
     """How dy is walked for one run of cos lines: outer and inner repeats, and the strides of a copy."""
     batches, heads, half = call.b // call.cos_b, call.n // call.cos_n, call.dim // 2
     if call.layout == BNSD:
@@ -193,14 +209,14 @@ def _move_fields(call: HalfGradCall) -> dict[str, int]:
     }
 
 
-def _shares(call: HalfGradCall, fields: dict[str, int]) -> tuple[CoreShare, ...]:
+def _shares(call: HalfGradCall, fields: Fields) -> tuple[CoreShare, ...]:
     passes = fields["firstReduce"] * fields["secondReduce"]
     inner = (Loop("dy tiles per cos tile", 1, passes, 1),) if passes > 1 else ()
     if call.batches_outside:
         inner = (Loop("batches of cos", 1, call.cos_b, 1), *inner)
 
     def share(role: str, cores: int, elements: int) -> CoreShare:
-        lines, step = elements // call.dim, fields["calcUbSize"] // call.dim
+        lines, step = elements // call.dim, max(0, fields["calcUbSize"]) // call.dim
         return CoreShare(role, cores, lines, "lines", (Loop.over("lines", lines, min(lines, step)), *inner))
 
     used, data, last = fields["coreUsed"], fields["coreData"], fields["coreLast"]
@@ -210,8 +226,8 @@ def _shares(call: HalfGradCall, fields: dict[str, int]) -> tuple[CoreShare, ...]
     return (share("front", used - 1, data), *ends) if used > 1 else ends
 
 
-def _buffers(call: HalfGradCall, elements: int, item_bytes: int) -> tuple[UbBuffer, ...]:
-    """All single: this kernel does not double-buffer."""
+def _buffers(call: HalfGradCall, elements: int, count: int) -> tuple[UbBuffer, ...]:
+    """`count` of each queue; the kernel as it is does not double-buffer."""
     queues = ["inGrad", "inCos", "inSin", "outXGrad"]
     temporaries = ["A", "B", "C"]
     if call.with_x:
@@ -220,6 +236,6 @@ def _buffers(call: HalfGradCall, elements: int, item_bytes: int) -> tuple[UbBuff
     if call.itemsize == 2:
         temporaries += CASTS
     return (
-        *(UbBuffer(name, elements * call.itemsize) for name in queues),
+        *(UbBuffer(name, elements * call.itemsize, count) for name in queues),
         *(UbBuffer(name, elements * 4) for name in temporaries),
     )
