@@ -36,8 +36,12 @@ def fields_of(tiling: Tiling) -> dict[str, int]:
 
 
 def unfit(data: Mapping[str, int], wanted: Mapping[str, int]) -> list[str]:
-    """The fields that are not what the call, or other fields, make them."""
-    return [f"{name} is {data[name]}, it has to be {value}" for name, value in wanted.items() if data[name] != value]
+    """The fields that are not what the call, or other fields, make them. A release's struct may lack some."""
+    return [
+        f"{name} is {data[name]}, it has to be {value}"
+        for name, value in wanted.items()
+        if data.get(name, value) != value
+    ]
 
 
 def too_small(data: Mapping[str, int], least: Mapping[str, int]) -> list[str]:
