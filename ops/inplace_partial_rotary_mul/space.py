@@ -31,6 +31,9 @@ STEP_SIZES = 8
 MOST_REPEATS = 255
 MOST_COPIED_BLOCKS = 4095
 BUFFERS = (1, 2)
+EVENTS = 8
+IN_QUEUES = 2
+FAST_IN_QUEUES = 3
 
 
 def axes(context: TilingContext) -> dict[str, int]:
@@ -165,6 +168,13 @@ def _limits(tiling: Tiling, data: Mapping[str, int], call: RopeCall) -> Iterator
             "dtype"
         )
         return
+    queues = FAST_IN_QUEUES if fast else IN_QUEUES
+    buffers = data.get("bufferNum", 1)
+    if not 1 <= buffers <= EVENTS // queues:
+        yield (
+            f"{queues} input queues of {buffers} buffers each; allowed are 1 to {EVENTS // queues}, since each free "
+            f"buffer takes one of the {EVENTS} events that V has for MTE2"
+        )
     if tiling.path == "fast_broadcast" and data["numHead"] > MOST_REPEATS:
         yield f"{data['numHead']} heads are more than the {MOST_REPEATS} repeats of the fast kernel's Mul"
     if fast:

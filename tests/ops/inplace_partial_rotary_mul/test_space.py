@@ -14,7 +14,7 @@ from ascend_sim.host.registry import operator_named
 from ascend_sim.host.space import uncovered
 from ascend_sim.host.tensors import TensorInfo
 from ascend_sim.soc import load
-from tests.ops.helpers.spaces import check_legal, check_right, context_of
+from tests.ops.helpers.spaces import check_garbage, check_legal, check_right, context_of
 
 OP = operator_named("inplace_partial_rotary_mul")
 CHIP = load("Ascend910B3")
@@ -53,6 +53,7 @@ def test_every_row_and_head_once(given_call, cores: int):
 def test_right_with_every_tiling(given_call, kernels: set[str]):
     tilings = check_legal(OP, context_of(OP, *given_call, CHIP, 4), 30)
     check_right(OP, *given_call, CHIP, tilings)
+    check_garbage(OP, *given_call, CHIP, tilings, 10)
     assert {SPACE.choices(tiling)["kernel"] for tiling in tilings} == kernels
 
 
@@ -86,6 +87,11 @@ def broken(**fields: int) -> list[str]:
         ({"coreCalcTail": 2, "ubCalcTailNum": 2}, "9 of 13 rows x 3 heads are worked on by no block"),
         ({"coreCalcNum": 5, "ubCalcNum": 5}, "block 3 works on rows 11 to 13, there are 13"),
         ({"ubCalcTailNum": 9}, "tail cores take 9 rows in a step, the buffers hold ubCalcNum = 4"),
+        (
+            {"bufferNum": 5},
+            "2 input queues of 5 buffers each; allowed are 1 to 4, since each free buffer takes one of the "
+            "8 events that V has for MTE2",
+        ),
         ({"tailCoreNum": 9}, "frontCoreNum 1 and tailCoreNum 9 do not add up to the block dim, 4"),
     ],
 )
