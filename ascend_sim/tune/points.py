@@ -11,10 +11,14 @@ from typing import Any
 from ascend_sim.errors import InputError
 from ascend_sim.host.attributes import Attribute
 from ascend_sim.host.operator import Operator
-from ascend_sim.host.tensors import TensorInfo, read_dtype
+from ascend_sim.host.planning import plan
+from ascend_sim.host.tensors import Shape, TensorInfo, read_dtype
+from ascend_sim.soc import load
 from ascend_sim.soc.names import resolve
 from ascend_sim.tune.axes import MOST_POINTS, Axis, too_many
 
+TRIED = 3
+"""So many sizes are tried to find out which inputs follow an axis."""
 DIMS = {4: "BSND", 3: "TND"}
 
 
@@ -50,20 +54,24 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an axis changes: the chip, dtypes or a dim of `inputs`, or an attribute."""
+    """What an axis changes: the chip, dtypes of `inputs` or one dim of each, or an attribute."""
 
     axis: Axis
     inputs: tuple[str, ...] = ()
-    dim: int | None = None
+    dims: tuple[int, ...] = ()
     attribute: Attribute | None = None
 
     def __str__(self) -> str:
         """`x.S is dim 1 of x, cos and sin`."""
         if not self.inputs:
             return f"{self.axis.name} is {'the chip' if self.attribute is None else 'an attribute'}"
-        *head, last = self.inputs
-        names = f"{', '.join(head)} and {last}" if head else last
-        return f"{self.axis.name} is {'the dtype' if self.dim is None else f'dim {self.dim}'} of {names}"
+        if not self.dims:
+            return f"{self.axis.name} is the dtype of {_listed(self.inputs)}"
+        parts = []
+        for dim in dict.fromkeys(self.dims):
+            names = [name for name, own in zip(self.inputs, self.dims, strict=True) if own == dim]
+            parts.append(f"dim {dim} of {_listed(names)}")
+        return f"{self.axis.name} is {' and '.join(parts)}"
 
     def change(self, call: _Call, value: str, op: str) -> None:
         """Give `call` this value."""
@@ -71,15 +79,23 @@ class Meaning:
             call.attrs[self.attribute.name] = self.attribute.convert(op, value)
         elif not self.inputs:
             call.soc = value
-        for name in self.inputs:
-            shape = call.inputs[name].shape
-            if self.dim is None:
-                call.inputs[name] = TensorInfo(shape, read_dtype(name, value))
-                continue
+        elif not self.dims:
+            for name in self.inputs:
+                call.inputs[name] = TensorInfo(call.inputs[name].shape, read_dtype(name, value))
+        else:
             if not (value.isascii() and value.isdigit()):
                 raise InputError(f"--over {self.axis.name}={value}: a size is a whole number")
-            size = int(value)
-            call.inputs[name] = TensorInfo((*shape[: self.dim], size, *shape[self.dim + 1 :]), call.inputs[name].dtype)
+            self.resize(call.inputs, int(value))
+
+    def resize(self, inputs: dict[str, TensorInfo], size: int) -> None:
+        for name, dim in zip(self.inputs, self.dims, strict=True):
+            shape = inputs[name].shape
+            inputs[name] = TensorInfo((*shape[:dim], size, *shape[dim + 1 :]), inputs[name].dtype)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *head, last = names
+    return f"{', '.join(head)} and {last}" if head else last
 
 
 def points(
@@ -91,7 +107,7 @@ def points(
         count *= len(axis.values)
     if count > MOST_POINTS:
         raise InputError(too_many(count))
-    changes = meanings(operator, inputs, axes)
+    changes = meanings(operator, inputs, attrs, soc, axes)
     found = []
     for number, values in enumerate(product(*(axis.values for axis in axes))):
         call = _Call(soc, dict(inputs), dict(attrs))
@@ -102,20 +118,22 @@ def points(
     return found
 
 
-def meanings(operator: Operator, inputs: Mapping[str, TensorInfo], axes: Sequence[Axis]) -> list[Meaning]:
+Taken = dict[tuple[str | None, int | None, str | None], str]
+
+
+def meanings(
+    operator: Operator, inputs: Mapping[str, TensorInfo], attrs: Mapping[str, Any], soc: str, axes: Sequence[Axis]
+) -> list[Meaning]:
     """What each axis changes. Sizes that agree stay so (cos follows x), unless they have an axis of their own."""
     own = [_own(operator, inputs, axis) for axis in axes]
-    taken: dict[tuple[str | None, int | None, str | None], str] = {}
+    taken: Taken = {}
     for meaning in own:
         for name in meaning.inputs or (None,):
-            key = name, meaning.dim, meaning.attribute.name if meaning.attribute else None
+            key = name, *(meaning.dims or (None,)), meaning.attribute.name if meaning.attribute else None
             if key in taken:
                 raise InputError(f"--over {meaning.axis.name} changes what --over {taken[key]} changes")
             taken[key] = meaning.axis.name
-    return [
-        meaning if meaning.dim is None else _followed(operator, inputs, meaning, {key[:2] for key in taken})
-        for meaning in own
-    ]
+    return [_followed(operator, inputs, attrs, soc, meaning, taken) if meaning.dims else meaning for meaning in own]
 
 
 def _own(operator: Operator, inputs: Mapping[str, TensorInfo], axis: Axis) -> Meaning:
@@ -133,7 +151,7 @@ def _own(operator: Operator, inputs: Mapping[str, TensorInfo], axis: Axis) -> Me
     name = operator.input_named(given).name
     if name not in inputs:
         raise InputError(f"--over {axis.name}: the call has no input {name}; it has {', '.join(inputs)}")
-    return Meaning(axis, (name,), None if dim == "dtype" else _dim(axis.name, dim, inputs[name].rank))
+    return Meaning(axis, (name,), () if dim == "dtype" else (_dim(axis.name, dim, inputs[name].rank),))
 
 
 def _check_lists(axis: Axis, attribute: Attribute) -> None:
@@ -146,16 +164,62 @@ def _check_lists(axis: Axis, attribute: Attribute) -> None:
 
 
 def _followed(
-    operator: Operator, inputs: Mapping[str, TensorInfo], meaning: Meaning, taken: set[tuple[str | None, int | None]]
+    operator: Operator,
+    inputs: Mapping[str, TensorInfo],
+    attrs: Mapping[str, Any],
+    soc: str,
+    meaning: Meaning,
+    taken: Taken,
 ) -> Meaning:
-    (name,), dim = meaning.inputs, meaning.dim
-    assert dim is not None
-    names = [name]
+    """With the inputs that have the same size in the same dim; and, if the operator takes it no other way, with those
+    that have it in another one: cos (S, D) with x (S, N, D)."""
+    (name,), (dim,) = meaning.inputs, meaning.dims
+    size = inputs[name].shape[dim]
+    same, more = {name: dim}, {}
     for other, info in inputs.items():
-        agree = info.rank == inputs[name].rank and info.shape[dim] == inputs[name].shape[dim]
-        if (other, dim) not in taken and agree and (info.shape[dim] != 1 or _agree(operator, name, other, dim)):
-            names.append(other)
-    return Meaning(meaning.axis, tuple(names), dim)
+        if other == name:
+            continue
+        agree = info.rank == inputs[name].rank and info.shape[dim] == size
+        if agree and (size != 1 or _agree(operator, name, other, dim)):
+            same[other] = dim
+        elif size != 1 and size in info.shape:
+            more[other] = _place(info.shape, dim, dim - inputs[name].rank, size)
+    found, wider = (
+        Meaning(meaning.axis, tuple(dims), tuple(dims.values()))
+        for dims in (_untaken(same, name, taken), _untaken(same | more, name, taken))
+    )
+    if len(wider.inputs) == len(found.inputs) or _accepted(operator, inputs, attrs, soc, found):
+        return found
+    return wider if _accepted(operator, inputs, attrs, soc, wider) else found
+
+
+def _untaken(dims: Mapping[str, int], name: str, taken: Taken) -> dict[str, int]:
+    return {other: dim for other, dim in dims.items() if other == name or (other, dim, None) not in taken}
+
+
+def _place(shape: Shape, dim: int, from_end: int, size: int) -> int:
+    """Where `size` stands: at the same place from the front or from the end if it does, else first."""
+    for place in (dim, len(shape) + from_end):
+        if 0 <= place < len(shape) and shape[place] == size:
+            return place
+    return shape.index(size)
+
+
+def _accepted(
+    operator: Operator, inputs: Mapping[str, TensorInfo], attrs: Mapping[str, Any], soc: str, meaning: Meaning
+) -> bool:
+    """Whether the operator takes the call with some size of the axis other than its own."""
+    before = inputs[meaning.inputs[0]].shape[meaning.dims[0]]
+    sizes = [int(value) for value in meaning.axis.values if value.isascii() and value.isdigit()]
+    for size in [size for size in sizes if size != before][:TRIED]:
+        changed = dict(inputs)
+        meaning.resize(changed, size)
+        try:
+            plan(operator, changed, attrs, load(soc))
+        except Exception:  # what an operator of one's own raises is told when the points are timed
+            continue
+        return True
+    return False
 
 
 def _agree(operator: Operator, one: str, other: str, dim: int) -> bool:

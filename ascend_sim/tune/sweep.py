@@ -59,7 +59,7 @@ class Sweep:
         return points(self.operator, self.inputs, self.attrs, self.soc, self.axes)
 
     def meanings(self) -> list[Meaning]:
-        return meanings(self.operator, self.inputs, self.axes)
+        return meanings(self.operator, self.inputs, self.attrs, self.soc, self.axes)
 
 
 Row = tuple[Point, Mapping[str, Any]]

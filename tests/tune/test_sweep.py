@@ -100,6 +100,22 @@ def test_what_axes_change():
     assert [[info.shape[1] for info in point.inputs.values()] for point in both[:2]] == [[8, 1, 1], [8, 8, 8]]
 
 
+def test_inputs_of_other_ranks_follow_where_the_operator_wants_it():
+    pypto = operator_named("pypto_rope")
+
+    def change(kernel: str, axis: str, **shapes: tuple[int, ...]) -> str:
+        inputs = {name: TensorInfo(shape, "float16") for name, shape in shapes.items()}
+        sweep = Sweep(pypto, inputs, pypto.bind_attrs({"kernel": kernel}), "ascend910b", read_axes([axis]))
+        return str(sweep.meanings()[0])
+
+    vision = {"x": (64, 8, 64), "cos": (64, 64), "sin": (64, 64), "k": (64, 8, 64)}
+    assert change("vision", "x.0=32,16", **vision) == "x.0 is dim 0 of x, k, cos and sin"
+    assert change("vision", "x.1=4,16", **vision) == "x.1 is dim 1 of x and k"
+    mrope = {"x": (2, 4, 16, 128), "cos": (3, 2, 16, 128), "sin": (3, 2, 16, 128)}
+    assert change("mrope", "x.0=4", **mrope) == "x.0 is dim 0 of x and dim 1 of cos and sin"
+    assert change("mrope", "x.2=32", **mrope) == "x.2 is dim 2 of x, cos and sin"
+
+
 def test_the_same_call_is_timed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     timed = []
     original = sweeps.time_point
