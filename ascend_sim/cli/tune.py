@@ -12,6 +12,7 @@ import typer
 
 from ascend_sim.cli.calls import read_call, read_chip
 from ascend_sim.cli.counting import counting
+from ascend_sim.cli.options import INTERRUPTED
 from ascend_sim.errors import InputError
 from ascend_sim.host.registry import operator_named
 from ascend_sim.report.files import atomic, check_writable, same_file
@@ -50,17 +51,13 @@ def show_tuning(request: TuneRequest) -> None:
     chip = read_chip(request.soc or operator.default_soc, request.sets)
     inputs, attrs = read_call(operator, request.inputs, request.attrs)
     executor = executor_named(request.executor, request.workers)
-    with counting("tilings") as done:
-        found = tune(
-            operator,
-            inputs,
-            attrs,
-            chip,
-            limit=request.limit,
-            exact=request.exact,
-            executor=executor,
-            done=done,
-        )
+    limit, exact = request.limit, request.exact
+    try:
+        with counting("tilings") as done:
+            found = tune(operator, inputs, attrs, chip, limit=limit, exact=exact, executor=executor, done=done)
+    except KeyboardInterrupt:
+        print("interrupted: nothing was written", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
     if request.csv is not None:
         with atomic(request.csv, "table") as temporary:
             temporary.write_text(tuning_csv(found), encoding="utf-8")

@@ -84,3 +84,13 @@ def test_files_are_looked_at_first(refused, tmp_path: Path):
     assert refused("tune", OP, *CALL, "--executor", "ray") == (
         "executor 'ray': allowed are processes, or dask://HOST:PORT of a scheduler"
     )
+
+
+def test_an_interrupt(cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ascend_sim.cli.tune.tune", interrupted)
+    answer = cli("tune", OP, *CALL, "--csv", str(tmp_path / "t.csv"))
+    assert (answer.code, answer.out, answer.err) == (130, "", "interrupted: nothing was written\n")
+    assert list(tmp_path.iterdir()) == []
