@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascend_sim.errors import InputError
@@ -21,6 +21,7 @@ def piece(block: int, rows: tuple[int, int], heads: tuple[int, int]) -> Piece:
     return Piece(block, tuple(Steps(first, end - first, int(end > first), end - first) for first, end in (rows, heads)))
 
 
+@settings(deadline=None)
 @given(st.lists(EDGES, max_size=6))
 def test_covered_once_or_not(edges: list[tuple[int, int, int, int]]):
     pieces, done = [], Counter()
