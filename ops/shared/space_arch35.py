@@ -117,7 +117,7 @@ class Templates:
             for change in ({}, *self.others(context, tiling, False))
         )
         fitting = (tiling for tiling in chain(every, each) if self._fits(tiling, context))
-        yield from islice(distinct(own, fitting), limit + 1)
+        yield from islice(distinct(own, fitting), max(1, limit))
 
     def _changed(self, context: TilingContext, tiling: Tiling, change: Fields) -> Tiling:
         return self.rebuild(context, {**tiling.data, **change}) if change else tiling
