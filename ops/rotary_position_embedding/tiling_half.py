@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ascend_sim.host.tensors import shape_text
@@ -321,7 +321,7 @@ def full_load_answer(context: TilingContext, call: HalfCall, fields: Fields, blo
     front = CoreShare("former", cores - 1, per, "lines", (Loop("lines", per, 1, per),))
     end = CoreShare("last", 1, last, "lines", (Loop("lines", last, 1, last),))
     most = max(per, last)
-    return answer(
+    found = answer(
         context,
         struct_of(context, "half_full_load"),
         key=KEY_FULL_LOAD + 10 * call.layout.mode + DTYPE_DIGIT[call.dtype],
@@ -331,6 +331,12 @@ def full_load_answer(context: TilingContext, call: HalfCall, fields: Fields, blo
         path="half_full_load",
         shares=(front, end) if cores > 1 else (end,),
         buffers=_full_load_buffers(call, most * heads, 1 if call.one_line else most, heads if _spread(call) else 0),
+    )
+    if heads in (0, call.x[2]):
+        return found
+    shape = shape_text((prod(call.x) // heads, 1, heads, call.dim))
+    return replace(
+        found, notes=(f"x is read as {shape}: give it that shape, which leaves its elements where they are",)
     )
 
 

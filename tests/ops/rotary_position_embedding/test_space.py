@@ -197,6 +197,13 @@ def test_limits_of_instructions():
     assert {SPACE.choices(tiling)["kernel"] for tiling in others} == {"split BS", "split BSN"}
 
 
+def test_a_group_that_is_no_dim_of_x_is_told():
+    found = SPACE.candidates(context_of(OP, *ONE_COS, CHIP, 4), 30)
+    notes = {SPACE.choices(tiling)["heads per loop"]: tiling.notes for tiling in found if "full_load" in tiling.path}
+    assert notes[4] == ()
+    assert notes[3] == ("x is read as (4, 1, 3, 64): give it that shape, which leaves its elements where they are",)
+
+
 def test_words_of_the_other_mode():
     half, pairs = (context_of(OP, *given_call, CHIP) for given_call in (SBND, BATCHES))
     of_half, of_pairs = (
