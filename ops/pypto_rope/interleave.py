@@ -7,7 +7,7 @@ unified buffer. On A2 and A3 deinterleave becomes two GatherMask.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ def tile_of(heads: int, positions: int) -> tuple[int, int]:
     return together, across
 
 
-@cache
+@lru_cache(64)
 def interleave_rope_kernel(
     dtype: pypto.DataType,
     heads: int,

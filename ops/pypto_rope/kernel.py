@@ -5,11 +5,12 @@ from __future__ import annotations
 from ascend_sim.host.operator import Call
 
 from .kernels import planned
+from .tiling import chosen
 
 
 def launch(call: Call) -> None:
     """One launch on the current device."""
-    work = planned(call.tensors, call.attrs, _unexpected)
+    work = planned(call.tensors, {**call.attrs, **chosen(call.tiling)}, _unexpected)
     work.kernel(*work.arguments)
 
 

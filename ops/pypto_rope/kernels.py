@@ -14,24 +14,29 @@ from ascend_sim.frontends.pypto.jit import JitKernel
 from ascend_sim.host.tensors import Shape, shape_text
 
 from .interleave import interleave_rope_kernel, tile_of
-from .mrope import merged, mrope_kernel
+from .mrope import TILE, kernel_with, merged
+from .rms_norm_rope import BS_TILE, qk_rope_kernel
 from .rms_norm_rope import D as NORM_DIM
-from .rms_norm_rope import qk_rope_kernel
 from .skeleton import rope_kernel
-from .vision import vision_rope_kernel
+from .vision import vision_kernel
 
 SKELETON, VISION, MROPE, RMS_NORM, INTERLEAVE = range(5)
 NAMES = {"skeleton": SKELETON, "vision": VISION, "mrope": MROPE, "rms_norm": RMS_NORM, "interleave": INTERLEAVE}
 Refuse = Callable[[str], Any]  # raises with the given text
+Tile = tuple[int, ...]
 Tensors = Mapping[str, Any]  # arrays, or DeviceArrays where only shapes and types are known
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A kernel and the arguments of its one launch."""
+    """A kernel and the arguments of its one launch, the tile that it was made with, and the unroll factors of its loop
+    (none where it has no loop).
+    """
 
     kernel: JitKernel
     arguments: tuple[Any, ...]
+    tile: Tile
+    unroll: Tile = ()
 
 
 def planned(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> Planned:
@@ -74,8 +79,9 @@ def _skeleton(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> Pla
     for name in ("cos", "sin"):
         _require(refuse, tensors, name, shape, "the shape of x")
     kind = dtype_named(_dtype(tensors["x"]), "x")
-    kernel = rope_kernel(shape, kind, attrs["tile"], attrs["unroll"])
-    return Planned(kernel, tuple(tensors[name] for name in ("x", "cos", "sin", "y")))
+    tile, unroll = attrs["tile"] or (1, *shape[1:]), attrs["unroll"]
+    kernel = rope_kernel(shape, kind, tile, unroll)
+    return Planned(kernel, tuple(tensors[name] for name in ("x", "cos", "sin", "y")), tile, unroll)
 
 
 def _vision(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> Planned:
@@ -84,7 +90,9 @@ def _vision(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> Plann
     for name in ("cos", "sin"):
         _require(refuse, tensors, name, rows, "(S, D), a row for every position")
     _require(refuse, tensors, "k", (shape[0], tensors["k"].shape[1], shape[2]), "(S, Nk, D), as x but for the heads")
-    return Planned(vision_rope_kernel, tuple(tensors[name] for name in ("x", "k", "cos", "sin", "y", "k_out")))
+    tile = _tile(attrs, (TILE,) * 3, "vision", "(positions, heads, elements)", refuse)
+    names = ("x", "k", "cos", "sin", "y", "k_out")
+    return Planned(vision_kernel(tile), tuple(tensors[name] for name in names), tile)
 
 
 def _mrope(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> Planned:
@@ -97,7 +105,8 @@ def _mrope(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> Planne
         wanted = (len(sections), batch, positions, head_dim)
         _require(refuse, tensors, name, wanted, "a table (B, S, D) for each section")
     tables = [_merged(tensors[name], sections) for name in ("cos", "sin")]
-    return Planned(mrope_kernel, (tensors["x"], *tables, tensors["y"]))
+    tile = _tile(attrs, (TILE,) * 4, "mrope", "(batches, heads, positions, elements)", refuse)
+    return Planned(kernel_with(tile), (tensors["x"], *tables, tensors["y"]), tile)
 
 
 def _merged(table: Any, sections: tuple[int, ...]) -> Any:
@@ -116,8 +125,9 @@ def _rms_norm(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> Pla
     _require(refuse, tensors, "weight", (NORM_DIM,), "a weight for every element of a head")
     if _dtype(tensors["x"]) != "bfloat16":
         refuse(f"x is {_dtype(tensors['x'])}; kernel rms_norm takes bfloat16")
-    kernel = qk_rope_kernel(shape[1], attrs["unroll"])
-    return Planned(kernel, tuple(tensors[name] for name in ("x", "cos", "sin", "weight", "y")))
+    tile, unroll = _tile(attrs, (BS_TILE,), "rms_norm", "(positions)", refuse), attrs["unroll"]
+    kernel = qk_rope_kernel(shape[1], unroll, *tile)
+    return Planned(kernel, tuple(tensors[name] for name in ("x", "cos", "sin", "weight", "y")), tile, unroll)
 
 
 def _interleave(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> Planned:
@@ -131,8 +141,17 @@ def _interleave(tensors: Tensors, attrs: Mapping[str, Any], refuse: Refuse) -> P
     tile = attrs["tile"] or tile_of(heads, positions)
     if len(tile) != 2 or min(tile) < 1 or heads % tile[0]:
         refuse(f"tile is {list(tile)}; kernel interleave takes (heads, positions), the heads a divisor of {heads}")
-    kernel = interleave_rope_kernel(kind, heads, head_dim, tuple(tile), rows != (1,), attrs["unroll"])
-    return Planned(kernel, tuple(tensors[name] for name in ("x", "cos", "sin", "y")))
+    unroll = attrs["unroll"]
+    kernel = interleave_rope_kernel(kind, heads, head_dim, tuple(tile), rows != (1,), unroll)
+    return Planned(kernel, tuple(tensors[name] for name in ("x", "cos", "sin", "y")), tuple(tile), unroll)
+
+
+def _tile(attrs: Mapping[str, Any], own: Tile, kernel: str, text: str, refuse: Refuse) -> Tile:
+    """The tile that was asked for, or the kernel's own."""
+    tile: Tile = attrs["tile"] or own
+    if len(tile) != len(own) or min(tile) < 1:
+        refuse(f"tile is {list(tile)}; kernel {kernel} takes {text}, each at least 1")
+    return tile
 
 
 def _dtype(tensor: Any) -> str:

@@ -7,6 +7,7 @@ tensor per call, since q and k have different numbers of heads.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,32 @@ TILE = 32
 SECTIONS = (16, 24, 24)  # of half a head, for the three position axes
 
 
-@pypto.frontend.jit(
-    runtime_options={"stitch_function_max_num": 128},
-    pass_options={"cube_l1_reuse_setting": {-1: 4}},
-)
-def mrope_kernel(
-    x: pypto.Tensor(),
-    cos: pypto.Tensor(),
-    sin: pypto.Tensor(),
-    out: pypto.Tensor(),
-):
-    """x [B, N, S, D]; cos, sin [B, 1, S, D]."""
-    pypto.set_vec_tile_shapes(*[TILE] * x.dim)
-    half = x.shape[-1] // 2
-    x1 = x[..., :half]
-    x2 = x[..., half:]
-    rotated = pypto.concat([pypto.neg(x2), x1], dim=-1)
-    out[:] = pypto.add(pypto.mul(x, cos), pypto.mul(rotated, sin))
+@lru_cache(64)
+def kernel_with(tile: tuple[int, ...] = (TILE,) * 4) -> Any:
+    """The kernel whose vector tile is `tile`: batches, heads, positions, elements."""
+
+    @pypto.frontend.jit(
+        runtime_options={"stitch_function_max_num": 128},
+        pass_options={"cube_l1_reuse_setting": {-1: 4}},
+    )
+    def mrope_kernel(
+        x: pypto.Tensor(),
+        cos: pypto.Tensor(),
+        sin: pypto.Tensor(),
+        out: pypto.Tensor(),
+    ):
+        """x [B, N, S, D]; cos, sin [B, 1, S, D]."""
+        pypto.set_vec_tile_shapes(*tile)
+        half = x.shape[-1] // 2
+        x1 = x[..., :half]
+        x2 = x[..., half:]
+        rotated = pypto.concat([pypto.neg(x2), x1], dim=-1)
+        out[:] = pypto.add(pypto.mul(x, cos), pypto.mul(rotated, sin))
+
+    return mrope_kernel
+
+
+mrope_kernel = kernel_with()
 
 
 def merged(table: Any, sections: Sequence[int] = SECTIONS) -> Any:

@@ -28,6 +28,7 @@ A2_A3 = Support(
         "rms_norm: (S, 128) with x (S, N, 128), bfloat16",
         "interleave: (B, 1, S, D) or (B, 1, 1, D) with x (B, N, S, D)",
     ),
+    space="space",
 )
 
 
@@ -61,7 +62,8 @@ OP = Operator(
             "tile",
             "ints",
             default=(),
-            description="skeleton: the vector tile; interleave: heads and positions of a tile; empty: the kernel's own",
+            description="skeleton, vision, mrope: the vector tile; interleave: heads and positions of it; rms_norm: "
+            "its positions; empty: the kernel's own",
         ),
         Attribute("unroll", "ints", default=(1,), description="unroll factors of the innermost loop"),
         Attribute(

@@ -1,12 +1,12 @@
 """RMSNorm of every head and rotary embedding in one kernel, as in qwen3_1_7b: bfloat16 in and out, float32 inside.
 
-Blocks of 8 positions; the last one may hold fewer (valid_shape). Only the first half of cos and sin is used. The number
-of heads is fixed per kernel (q 16, k 8), the number of positions is not.
+Blocks of 8 positions, unless others are asked for; the last one may hold fewer (valid_shape). Only the first half of
+cos and sin is used. The number of heads is fixed per kernel (q 16, k 8), the number of positions is not.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -26,9 +26,9 @@ def normalized(x: Any, weight: Any) -> Any:
     return pypto.mul(pypto.mul(x, pypto.rsqrt(pypto.add(mean, EPS))), weight)
 
 
-@cache
-def qk_rope_kernel(heads: int, unroll: tuple[int, ...] = (1,)) -> Any:
-    """The kernel for `heads` heads."""
+@lru_cache(64)
+def qk_rope_kernel(heads: int, unroll: tuple[int, ...] = (1,), bs_tile: int = BS_TILE) -> Any:
+    """The kernel for `heads` heads; `bs_tile`: positions of a block."""
 
     @pypto.frontend.jit(runtime_options={"stitch_function_max_num": 128, "device_sched_mode": 1})
     def qk_rope(
@@ -43,21 +43,21 @@ def qk_rope_kernel(heads: int, unroll: tuple[int, ...] = (1,)) -> Any:
         weight_fp32 = pypto.cast(pypto.reshape(weight, [1, 1, D], inplace=True), pypto.DT_FP32)
         weight_heads = pypto.expand_clone(weight_fp32, [1, heads, D])
 
-        for bs_idx in pypto.loop((seq_len + BS_TILE - 1) // BS_TILE, name="QK_ROPE", unroll_list=list(unroll)):
-            first = bs_idx * BS_TILE
-            cur_bs = (seq_len - first).min(BS_TILE)
-            x_tile = pypto.view(x, [BS_TILE, heads, D], [first, 0, 0], valid_shape=[cur_bs, heads, D])
-            cos_tile = pypto.view(cos, [BS_TILE, HALF], [first, 0], valid_shape=[cur_bs, HALF])
-            sin_tile = pypto.view(sin, [BS_TILE, HALF], [first, 0], valid_shape=[cur_bs, HALF])
+        for bs_idx in pypto.loop((seq_len + bs_tile - 1) // bs_tile, name="QK_ROPE", unroll_list=list(unroll)):
+            first = bs_idx * bs_tile
+            cur_bs = (seq_len - first).min(bs_tile)
+            x_tile = pypto.view(x, [bs_tile, heads, D], [first, 0, 0], valid_shape=[cur_bs, heads, D])
+            cos_tile = pypto.view(cos, [bs_tile, HALF], [first, 0], valid_shape=[cur_bs, HALF])
+            sin_tile = pypto.view(sin, [bs_tile, HALF], [first, 0], valid_shape=[cur_bs, HALF])
 
-            pypto.set_vec_tile_shapes(BS_TILE, heads, D)
+            pypto.set_vec_tile_shapes(bs_tile, heads, D)
             normed = normalized(pypto.cast(x_tile, pypto.DT_FP32), weight_heads)
 
-            pypto.set_vec_tile_shapes(BS_TILE, HALF)
-            cos_b = pypto.cast(cos_tile, pypto.DT_FP32).unsqueeze(1)  # [BS_TILE, 1, HALF], the same for every head
+            pypto.set_vec_tile_shapes(bs_tile, HALF)
+            cos_b = pypto.cast(cos_tile, pypto.DT_FP32).unsqueeze(1)  # [bs_tile, 1, HALF], the same for every head
             sin_b = pypto.cast(sin_tile, pypto.DT_FP32).unsqueeze(1)
 
-            pypto.set_vec_tile_shapes(BS_TILE, heads, HALF)
+            pypto.set_vec_tile_shapes(bs_tile, heads, HALF)
             left = normed[..., :HALF]
             right = normed[..., HALF:]
             o1 = pypto.sub(pypto.mul(left, cos_b), pypto.mul(right, sin_b))

@@ -7,7 +7,7 @@ shape of x. Every operation rounds to x's type.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from ascend_sim.frontends import pypto  # on a board: import pypto
 
 
-@cache
+@lru_cache(64)
 def rope_kernel(
     sl: tuple[int, ...], dtype: pypto.DataType, tile: tuple[int, ...] = (), unroll: tuple[int, ...] = (1,)
 ) -> Any:

@@ -5,6 +5,7 @@ No loop: the tensors are cut by the vector tile alone, 32 along every axis. All 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,27 +15,36 @@ from ascend_sim.frontends import pypto  # on a board: import pypto
 TILE = 32
 
 
-@pypto.frontend.jit(
-    runtime_options={"stitch_function_max_num": 128},
-    pass_options={"cube_l1_reuse_setting": {-1: 4}},
-)
-def vision_rope_kernel(
-    q: pypto.Tensor(),
-    k: pypto.Tensor(),
-    cos: pypto.Tensor(),
-    sin: pypto.Tensor(),
-    q_out: pypto.Tensor(),
-    k_out: pypto.Tensor(),
-):
-    """q, k [S, N, D]; cos, sin [S, D]."""
-    pypto.set_vec_tile_shapes(*[TILE] * q.dim)
-    half = q.shape[-1] // 2
-    cos_heads = cos.unsqueeze(-2)  # [S, 1, D], the same for every head
-    sin_heads = sin.unsqueeze(-2)
-    for x, out in ((q, q_out), (k, k_out)):  # two chains of operations; no loop of the kernel
-        x1, x2 = x[..., :half], x[..., half:]
-        rotated = pypto.concat([pypto.neg(x2), x1], dim=-1)
-        out[:] = pypto.add(pypto.mul(x, cos_heads), pypto.mul(rotated, sin_heads))
+@lru_cache(64)
+def vision_kernel(tile: tuple[int, ...] = (TILE,) * 3) -> Any:
+    """The kernel whose vector tile is `tile`: positions, heads, elements."""
+
+    @pypto.frontend.jit(
+        runtime_options={"stitch_function_max_num": 128},
+        pass_options={"cube_l1_reuse_setting": {-1: 4}},
+    )
+    def vision_rope_kernel(
+        q: pypto.Tensor(),
+        k: pypto.Tensor(),
+        cos: pypto.Tensor(),
+        sin: pypto.Tensor(),
+        q_out: pypto.Tensor(),
+        k_out: pypto.Tensor(),
+    ):
+        """q, k [S, N, D]; cos, sin [S, D]."""
+        pypto.set_vec_tile_shapes(*tile)
+        half = q.shape[-1] // 2
+        cos_heads = cos.unsqueeze(-2)  # [S, 1, D], the same for every head
+        sin_heads = sin.unsqueeze(-2)
+        for x, out in ((q, q_out), (k, k_out)):  # two chains of operations; no loop of the kernel
+            x1, x2 = x[..., :half], x[..., half:]
+            rotated = pypto.concat([pypto.neg(x2), x1], dim=-1)
+            out[:] = pypto.add(pypto.mul(x, cos_heads), pypto.mul(rotated, sin_heads))
+
+    return vision_rope_kernel
+
+
+vision_rope_kernel = vision_kernel()
 
 
 def vision_rope(q: Any, k: Any, cos: Any, sin: Any) -> tuple[Any, Any]:

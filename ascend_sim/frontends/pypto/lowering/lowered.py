@@ -212,21 +212,24 @@ class Lowered:
             cuts = [_Cut(stage, self.dims, kind, partial(in_parts, self) if halves else _whole) for kind in kinds]
             if len(cuts) > 1 and len(cuts[0].components) == len(cuts[1].components):
                 del cuts[0]
-            found, memory = self._first_that_fits(stage, cuts)
+            found = self._first_that_fits(stage, cuts)
             if found is not None:
                 return found
+        _, memory = self._placed(cuts[-1], cuts[-1].tasks, *_ways(cuts[-1])[-1])
         raise LoweringError(misfit(self, memory, suggestion(self, cuts[-1].components)))
 
-    def _first_that_fits(self, stage: Stage, cuts: Sequence[_Cut]) -> tuple[StageWork | None, Memory]:
-        """What a stage becomes, or the most sparing of the maps that were tried."""
-        for interleaved, keeps, mode in _ways(cuts[-1]):
+    def _first_that_fits(self, stage: Stage, cuts: Sequence[_Cut]) -> StageWork | None:
+        """What a stage becomes. Where the first tile of every component has no room, no more are planned."""
+        for way in _ways(cuts[-1]):
             for cut in cuts:
-                placements, memory = self._placed(cut, interleaved, keeps, mode)
+                _, memory = self._placed(cut, cut.first_tasks, *way)
+                if memory.peak_bytes > self.ub_bytes:
+                    continue
+                placements, memory = self._placed(cut, cut.tasks, *way)
                 if memory.peak_bytes <= self.ub_bytes:
                     dealt = shares(cut.tasks, self.cores, cut.chained)
-                    work = StageWork(stage, cut.components, cut.tasks, placements, memory, dealt, cut.chained)
-                    return work, memory
-        return None, memory
+                    return StageWork(stage, cut.components, cut.tasks, placements, memory, dealt, cut.chained)
+        return None
 
     def _check_instructions(self, work: StageWork) -> None:
         """Make the calls of a tile of every kind, so that what has no instructions is refused here, not in a launch."""
@@ -237,8 +240,10 @@ class Lowered:
                 run = work.run(task, self.dims)
                 run.emitter.calls(run.filled, (0, 0))
 
-    def _placed(self, cut: _Cut, interleaved: bool, keeps: bool, mode: Mode) -> tuple[list[Placement], Memory]:
-        """Every task's place, and the memory map of all plans, for one way of using unified buffer."""
+    def _placed(
+        self, cut: _Cut, tasks: Sequence[Task], interleaved: bool, keeps: bool, mode: Mode
+    ) -> tuple[list[Placement], Memory]:
+        """The places of `tasks`, and the memory map of their plans, for one way of using unified buffer."""
         moving = {component: moving_views(component) for component in cut.components}
         rules: dict[Component, KeptRule] = {
             component: kept_rule(component, self.dims, _repeats, cut.written) if keeps else _nothing
@@ -247,7 +252,7 @@ class Lowered:
         plans: dict[Any, Plan] = {}
         made: dict[Any, Placement] = {}
         placements = []
-        for task in cut.tasks:
+        for task in tasks:
             component = task.component
             env = task.env(self.dims) if moving[component] else self.dims
             key = (id(component), task.tile, *(env[s] for s in moving[component] if s in env))
@@ -281,6 +286,7 @@ class _Cut:
             whole, component.cut = component.cut, parts(component) or component.cut
             component.in_parts = component.cut != whole
         self.tasks = tasks_of(stage, found, dims)
+        self.first_tasks = list({task.component: task for task in reversed(self.tasks)}.values())
 
 
 def _ways(cut: _Cut) -> list[tuple[bool, bool, Mode]]:
