@@ -23,7 +23,8 @@ from .kernels import INTERLEAVE, RMS_NORM, SKELETON, VISION, Tile
 
 MOST_TILINGS = 60
 MOST_TASKS, MOST_OF_ALL = 1024, 3000
-"""Of a tiling, and of all that are tried where every task is planned apart: each takes the lowering about 1 ms."""
+"""Of a tiling, unless the call's own has half as many; and of all that are tried, where every task is planned apart:
+each takes the lowering about 1 ms."""
 LEAST_TENSORS = 4
 """x, cos, sin and the result: a tile of which these do not fit is not tried."""
 UNROLL = ((1,), (2,), (4,))
@@ -46,7 +47,7 @@ def candidates(context: TilingContext, limit: int) -> Iterator[Tiling]:
     """The call's own tile, then others that the lowering takes, the largest first, with every unroll factor."""
     own = host.tiling(context)
     unrolls = UNROLL if "unroll" in own.data else ((),)
-    tasks = _tiles(context)
+    tasks = _tiles(context, max(MOST_TASKS, 2 * int(own.data["tasks"])))
     tiles = _some(list(tasks), max(1, min(limit, MOST_TILINGS) // len(unrolls)))
     if unrolls == ((),):
         tiles = list(_within(tiles, tasks))
@@ -81,14 +82,14 @@ class _Cuts:
     behind: int = 1
 
 
-def _tiles(context: TilingContext) -> dict[Tile, int]:
+def _tiles(context: TilingContext, most_tasks: int) -> dict[Tile, int]:
     """Shapes that may fit, the largest first, and about how many tasks each makes."""
     cuts, itemsize = _cuts(context), context.inputs["x"].itemsize
     found: dict[Tile, int] = {}
     for tile in product(*cuts.sizes):
         tasks = cuts.times * prod(ceil_div(size, step) for size, step in zip(cuts.over, tile, strict=True))
         nbytes = LEAST_TENSORS * prod(tile) * cuts.behind * itemsize
-        if nbytes <= context.ub_bytes and tasks <= MOST_TASKS:
+        if nbytes <= context.ub_bytes and tasks <= most_tasks:
             found[tile] = tasks
     return dict(sorted(found.items(), key=lambda item: (-prod(item[0]), item[0])))
 

@@ -51,11 +51,8 @@ def candidates(context: TilingContext, limit: int) -> Iterator[Tiling]:
 
 def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
     """A piece for every sample of a head."""
-    heads, rows_per_loop = axes(context)["heads"], int(tiling.data["rowsPerLoop"])
-    if rows_per_loop < 1:
-        return
-    lengths = context.attrs["qSeqLen"]
-    for block in range(min(tiling.block_dim, heads + 1)):
+    lengths, rows_per_loop = context.attrs["qSeqLen"], int(tiling.data["rowsPerLoop"])
+    for block in range(tiling.block_dim):
         for start, length in zip(accumulate(lengths, initial=0), lengths, strict=False):
             yield Piece(block, (Steps.over(block, 1, 1), Steps.over(start, length, rows_per_loop)))
 
