@@ -31,7 +31,8 @@ PIPE_NAMES = ("vec", "mte2", "mte3", "scalar")
 class Prices:
     """What blocks with the same instructions share, by position: the machine's costs in cycles and what program order
     decides. `room`: who must have left the queue first, -1 if there is room anyway; `setter`: of a WaitFlag, else -1;
-    `conflict`: cycles of `occupancy` that are due to UB banks; `queues`: positions of each queue's instructions.
+    `conflict`: cycles of `occupancy` that are due to UB banks; `queues`: positions of each queue's instructions, and
+    `queued` whether a position is among them.
     `instrs[code[position]]` is the instruction; the table holds each distinct one once."""
 
     layout: Layout
@@ -48,6 +49,7 @@ class Prices:
     barrier: Bools
     handed_over: Bools
     working: Bools
+    queued: Bools
     queues: tuple[Ints, ...]
 
 
@@ -175,6 +177,7 @@ class Columns:
             barrier=barrier,
             handed_over=handed_over,
             working=np.isin(kind, (VECTOR, COPY, SCALAR_ACCESS)),
+            queued=(queue >= 0) & (queue < SCALAR),
             queues=tuple(np.flatnonzero(queue == number) for number in range(SCALAR)),
         )
 

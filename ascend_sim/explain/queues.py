@@ -105,8 +105,9 @@ def _waits(block: Block, at: Ints, settled: Settled) -> tuple[Piece, Piece]:
 
 def flag_workers(block: Block, settled: Settled, setter: Ints) -> Ints:
     """The work behind each SetFlag: what its pipe did last, or the SetFlag itself if it did nothing before."""
-    pipe_set = np.isin(setter, np.concatenate(block.prices.queues))
-    worker = np.where(pipe_set, settled.last[setter], -1)
+    if not len(setter):
+        return setter
+    worker = np.where((setter >= 0) & block.prices.queued[setter], settled.last[setter], -1)
     return np.where(worker >= 0, worker, setter)
 
 
