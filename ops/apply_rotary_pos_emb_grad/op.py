@@ -22,6 +22,7 @@ ASCEND950 = Support(
         "query and key, both or none, have the shapes of their gradients; D even and at most 1024",
     ),
     kernel="kernel_arch35",
+    space="space_arch35",
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ascend_sim.host.space import Word
 from ascend_sim.host.tiling import CoreShare, Tiling, TilingContext, UbBuffer
 
 from ..shared import reduce_key as reduce
@@ -21,6 +22,15 @@ PARAMS_AB = (
     *("b", "s", "d", "nQ", "nK", "dAlign", "dSplitCoef", "blockNumBS", "blockFactorBS", "blockTailBS"),
     *("blockNumN", "blockFactorN", "blockTailN", "ubFactorBS", "ubFactorN", "usedCoreNum", "rotaryMode"),
 )
+PARAMS_NAME, PARAMS_AB_NAME = "ropeGradParams", "ropeGradABParams"
+WORDS: tuple[Word, ...] = (
+    *(None,) * reduce.REDUCE_WORDS,
+    *(f"{PARAMS_NAME}.{name}" for name in PARAMS),
+    *(f"{PARAMS_AB_NAME}.{name}" for name in PARAMS_AB),
+    ("dCosFlag", "layout"),
+)
+"""What the words hold: nothing here looks at those of the reduce library, and the last two fields have 32 bits each."""
+NAMES = tuple(name for word in WORDS if word for name in (word if isinstance(word, tuple) else (word,)))
 TEMPLATES = {"BAB": 203, "AB": 204, "A": 205}
 
 
@@ -30,32 +40,29 @@ def answer(
     template: str,
     meaning: str,
     reduce_key: int,
-    params: Mapping[str, int],
-    params_ab: Mapping[str, int],
+    fields: Mapping[str, int],
     flag: int,
-    layout: int,
+    block_dim: int,
     workspace_bytes: int,
     shares: tuple[CoreShare, ...],
     buffers: tuple[UbBuffer, ...],
 ) -> Tiling:
-    """A tiling whose structs hold `params` and `params_ab`, 0 where they say nothing."""
-    first = {name: params.get(name, 0) for name in PARAMS}
-    second = {name: params_ab.get(name, 0) for name in PARAMS_AB}
+    """A tiling whose structs hold `fields`, 0 where they say nothing; `flag`: for grad_cos and grad_sin, too."""
+    values = {name: fields.get(name, 0) for name in NAMES}
     summed = reduce_key != reduce.EMPTY
     reduce_words: tuple[int | None, ...] = (None if summed else 0,) * reduce.REDUCE_WORDS
-    data: dict[str, int | str] = {f"ropeGradParams.{name}": value for name, value in first.items()}
-    data |= {f"ropeGradABParams.{name}": value for name, value in second.items()}
-    data |= {"dCosFlag": flag, "layout": layout, "template": TEMPLATES[template], "reduceKey": reduce_key}
+    data: dict[str, int | str] = {**values, "template": TEMPLATES[template], "reduceKey": reduce_key}
+    of_structs = [values[word] for word in WORDS if isinstance(word, str)]
     return Tiling(
         op=context.op,
         soc=context.soc,
         variant=context.variant,
         key=reduce.pack(reduce_key, TEMPLATES[template], min(TEMPLATES.values()), flag),
         meaning=meaning,
-        block_dim=(second if template == "AB" else first)["usedCoreNum"],
+        block_dim=block_dim,
         workspace_bytes=workspace_bytes + (context.library_workspace_bytes if flag and not summed else 0),
         data=data | {"path": template},
-        words=(*reduce_words, *first.values(), *second.values(), flag | layout << 32),
+        words=(*reduce_words, *of_structs, values["dCosFlag"] | values["layout"] << 32),
         ub_bytes=context.ub_bytes,
         shares=shares,
         buffers=buffers,
