@@ -352,6 +352,16 @@ class Instr:
         return f"<{self.name} {self.detail}{where}>"
 
 
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Of an excerpt: the accesses to GM number `first` to `end` of a block are those of a round of which `rounds` were
+    left out. As many accesses follow that make up the next round, so their addresses tell those of all others."""
+
+    first: int
+    end: int
+    rounds: int
+
+
 @dataclass(slots=True)
 class CoreProgram:
     """What one block issued, in program order, and what its scalar unit did after the last instruction."""
@@ -360,6 +370,7 @@ class CoreProgram:
     instrs: list[Instr] = field(default_factory=list)
     gm_addresses: array[int] = field(default_factory=lambda: array("q"))
     trailing_calls: int = 0
+    repeats: list[Repeat] = field(default_factory=list)
 
 
 @dataclass(slots=True)

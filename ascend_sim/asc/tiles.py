@@ -9,13 +9,16 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+from array import array
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ascend_sim.asc.recorder import RECORDER
-from ascend_sim.program import CopyWork, CoreProgram
+from ascend_sim.program import CopyWork, CoreProgram, Program, Repeat
 
 __all__ = ["tiles"]
 
@@ -35,6 +38,7 @@ queues have room."""
 LONG_PERIOD_INSTRUCTIONS = 2000
 """A longer period is not waited for: its rounds are so long that where they begin in a line matters little."""
 LINE_BYTES = 4096
+APART_BYTES = 1 << 44
 MOST_RUNS = 64
 """Runs of equal rounds in a group at most."""
 SMALL = 4
@@ -130,11 +134,14 @@ class TileLoop:
 class Excerpt:
     """Takes in a few rounds each time that a tile loop runs: as many as `patterns` says of it, else as few as will do.
 
-    `blocks`: what was recorded, by block; a block without tile loops is missing.
+    `blocks`: what was recorded, by block; a block without tile loops is missing. `reach_bytes`: GM that was touched
+    before so many other bytes were is not in L2 any more; see `move_apart`.
     """
 
-    def __init__(self, patterns: Mapping[LoopKey, int] | None = None) -> None:
+    def __init__(self, patterns: Mapping[LoopKey, int] | None = None, reach_bytes: float = math.inf) -> None:
         self.patterns = dict(patterns or {})
+        self.reach_bytes = reach_bytes
+        self._gaps: dict[int, list[int]] = {}
         self.blocks: dict[int, Round] = {}
         self._inside: dict[int, Round] = {}
 
@@ -143,22 +150,22 @@ class Excerpt:
         core: CoreProgram = RECORDER.launch.blocks[block].core
         around = self._inside.setdefault(block, self.blocks.setdefault(block, Round(0)))
         loop = TileLoop(key, len(rounds))
-        addresses = [len(core.gm_addresses)]
+        starts: list[int] = []  # the numbers of the GM addresses at which the rounds begin
         index = 0
         while index < loop.total:
             if not index:
                 around.loops.append(loop)
             this = Round(len(core.instrs))
+            starts.append(len(core.gm_addresses))
             loop.rounds.append(this)
             self._inside[block] = this
             yield rounds[index]
             this.end = len(core.instrs)
-            if index < 2:
-                addresses.append(len(core.gm_addresses))
             if index == 1 and this.end > this.first:  # rounds without instructions collect work for later
-                self._plan(loop, core, addresses)
+                self._plan(loop, core, starts)
             index += 1
             if loop.lead and index == loop.lead + self._repeated(loop):
+                self._leave_out(loop, core, starts)
                 index = loop.total - 1
         self._inside[block] = around
 
@@ -169,19 +176,48 @@ class Excerpt:
             wanted = max(PERIODS, -(-PATTERN_INSTRUCTIONS // (loop.rounds[1].end - loop.rounds[1].first)))
         return -(-wanted // (PERIODS * loop.period)) * PERIODS * loop.period
 
-    def _plan(self, loop: TileLoop, core: CoreProgram, addresses: Sequence[int]) -> None:
+    def _leave_out(self, loop: TileLoop, core: CoreProgram, starts: Sequence[int]) -> None:
+        """Rounds are left out of a loop whose pattern has been recorded: note what they touch."""
+        one, two = loop.rounds[loop.lead : loop.lead + 2]
+        left_out = loop.total - 1 - len(loop.rounds)
+        first, end, last = (*starts, len(core.gm_addresses))[loop.lead : loop.lead + 3]
+        if end > first and last - end == end - first and all(inner.whole for inner in one.all_loops()):
+            core.repeats.append(Repeat(first, end, left_out))
+        works = (instr.work for instr in core.instrs[one.first : two.first])
+        nbytes = sum(work.nbytes for work in works if isinstance(work, CopyWork))
+        if nbytes * left_out * RECORDER.block_dim >= self.reach_bytes:
+            self._gaps.setdefault(core.block, []).append(len(core.gm_addresses))
+
+    def move_apart(self, program: Program) -> None:
+        """Move what comes behind so many rounds left out that L2 has forgotten what came before to other addresses, so
+        that it finds nothing of it."""
+        for core in program.blocks:
+            addresses = core.gm_addresses
+            for gap in self._gaps.get(core.block, ()):
+                moved = np.frombuffer(addresses, np.int64)[gap:] + APART_BYTES
+                addresses[gap:] = array("q", moved.tobytes())
+
+    def _plan(self, loop: TileLoop, core: CoreProgram, starts: Sequence[int]) -> None:
         """Decide where the pattern begins, if rounds are to be left out: a whole number of periods (and of pairs).
 
-        `addresses`: the numbers of the GM addresses at which the first two rounds begin and the second ends.
+        `starts`: the numbers of the GM addresses at which the rounds begin.
         """
         this = loop.rounds[1]
-        loop.period = _period(core, this, *addresses[:2])
+        loop.period = _period(core, this, *starts)
         if loop.period * (this.end - this.first) > LONG_PERIOD_INSTRUCTIONS:
             loop.period = 1
-        least = 1 if this.end - this.first >= LONG_ROUND_INSTRUCTIONS else 2
-        step = math.lcm(loop.period, PARITY)
-        left_out = (loop.total - least - self._repeated(loop) - 1) // step * step
+        left_out = self._left_out(loop)
+        if left_out <= 0 and loop.period > 1:
+            loop.period = 1
+            left_out = self._left_out(loop)
         loop.lead = loop.total - 1 - self._repeated(loop) - left_out if left_out > 0 else 0
+
+    def _left_out(self, loop: TileLoop) -> int:
+        """How many rounds of a loop can be left out: whole periods, and pairs."""
+        second = loop.rounds[1]
+        least = 1 if second.end - second.first >= LONG_ROUND_INSTRUCTIONS else 2
+        step = math.lcm(loop.period, PARITY)
+        return (loop.total - least - self._repeated(loop) - 1) // step * step
 
 
 def _period(core: CoreProgram, this: Round, before: int, first: int) -> int:

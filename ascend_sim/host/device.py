@@ -162,6 +162,8 @@ class Device:
     def complete(self, program: Program, session: Session, begun: tuple[float, bool]) -> None:
         """Time what was recorded and keep it."""
         recorded = time.perf_counter()
+        if self.excerpt is not None:
+            self.excerpt.move_apart(program)
         timeline = (
             self.machine.run(program, self.l2, self.launch_kind, self.cold_start_us)
             if self.timing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
 
@@ -70,6 +71,23 @@ class Transfers:
     def __iter__(self) -> Iterator[tuple[Op, int]]:
         layout, addresses = self._layout, self._program.gm_addresses
         return zip(layout.transfers, map(addresses.__getitem__, layout.transfer_positions), strict=True)
+
+    def left_out(self, most: int) -> Iterator[list[tuple[Op, int]]]:
+        """Of an excerpt: rounds that were left out, `most` transfers, as they would follow; of the loop of which most
+        were."""
+        layout, addresses = self._layout, self._program.gm_addresses
+        if not self._program.repeats:
+            return
+        repeat = max(self._program.repeats, key=lambda repeat: repeat.rounds * (repeat.end - repeat.first))
+        size = repeat.end - repeat.first
+        low, high = (bisect_left(layout.transfer_positions, at) for at in (repeat.first, repeat.end))
+        places = layout.transfer_positions[low:high]
+        steps = [addresses[at + size] - addresses[at] for at in places]
+        for number in range(min(most // max(1, len(places)), repeat.rounds)):
+            yield [
+                (op, addresses[at] + number * step)
+                for op, at, step in zip(layout.transfers[low:high], places, steps, strict=True)
+            ]
 
     @property
     def bypass_l2(self) -> bool:

@@ -12,7 +12,6 @@ for one piece more (22 % for rows of 2 KiB on A2).
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ LINE_BYTES = 4096
 GRAIN_BYTES = 128
 _GRAINS = LINE_BYTES // GRAIN_BYTES
 _ALL = (1 << _GRAINS) - 1
-_MIXING = (math.sqrt(5) - 1) / 2  # multiples of it lie evenly spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +96,16 @@ class L2:
         self.dirty_grains = 0
 
     def fill_like(self, other: L2) -> None:
-        """Fill it to the brim with lines that nobody will ask for: such as `other` holds, well mixed."""
+        """Fill it to the brim with lines that nobody will ask for: such as `other` holds, again and again."""
         self.clear()
         pattern = list(other._lines.values())
         if not pattern:
             return
-        step = max(1, round(len(pattern) * _MIXING))
-        while math.gcd(step, len(pattern)) > 1:
-            step += 1
-        mixed = [pattern[number * step % len(pattern)] for number in range(len(pattern))]
-        self._lines.update(zip(range(-1, -1 - self._capacity_lines, -1), cycle(mixed), strict=False))
-        turns, rest = divmod(self._capacity_lines, len(mixed))
-        dirty = [(bits >> _GRAINS).bit_count() for bits in mixed]
+        first = -self._capacity_lines % len(pattern)  # so that the last line is the last one of `other`
+        turned = pattern[first:] + pattern[:first]
+        self._lines.update(zip(range(-1, -1 - self._capacity_lines, -1), cycle(turned), strict=False))
+        turns, rest = divmod(self._capacity_lines, len(turned))
+        dirty = [(bits >> _GRAINS).bit_count() for bits in turned]
         self.dirty_grains = turns * sum(dirty) + sum(dirty[:rest])
 
     def hold(self, transfers: Callable[[], Iterable[Move]], most_lines: int) -> bool:

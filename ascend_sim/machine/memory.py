@@ -9,7 +9,7 @@ launch is as slow as its tightest rate, and every byte passes every stage that i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from ascend_sim.machine.block import Transfers
@@ -93,12 +93,20 @@ class Memory:
         self.all_held = kept and l2.displaced_lines == before
 
     def endless(self, blocks: Sequence[Transfers]) -> None:
-        """Leave in L2 what a launch leaves that goes on like this for ever: other lines, as many of them written."""
+        """Leave in L2 what a launch leaves that goes on like this for ever: other lines, as many of them written.
+
+        What an excerpt has left out shows it best: it begins and ends less often in the middle of a line.
+        """
         once = L2(_ENDLESS_BYTES)
-        self._pass_through(once, blocks)
+        for rounds in zip_longest(
+            *(block.left_out(_ENDLESS_TRANSFERS // len(blocks)) for block in blocks), fillvalue=()
+        ):
+            self._pass_through(once, rounds)
+        if once.empty:
+            self._pass_through(once, blocks)
         self.l2.fill_like(once)
 
-    def _pass_through(self, l2: L2, blocks: Sequence[Transfers]) -> None:
+    def _pass_through(self, l2: L2, blocks: Sequence[Iterable[tuple[Op, int]]]) -> None:
         for turn in zip_longest(*blocks):
             for step in turn:
                 if step is not None:
@@ -109,6 +117,7 @@ class Memory:
 
 _ROWS = int(Stage.ROWS)
 _ENDLESS_BYTES = 1 << 60
+_ENDLESS_TRANSFERS = 5_000
 
 
 class Engine:

@@ -51,6 +51,8 @@ class TimedCall:
             exact = True
 
         def run(excerpt: Excerpt | None) -> Launch:
+            if excerpt is not None and not fits:
+                excerpt.reach_bytes = self.chip.l2.bytes
             return self._run(chosen, excerpt, self.l2 if fits or excerpt is None else "endless")
 
         return estimate(run, exact=exact, rough=rough, fits=fits)

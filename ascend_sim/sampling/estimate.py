@@ -1,14 +1,14 @@
 """How long a launch takes, from as little of it as will do.
 
-A short excerpt of every tile loop is simulated and carried on (`stretches`). How far off that may be is told by what
-the excerpt itself shows: `drift`, how much the answer changes when one half of the repeated rounds speaks for those
-left out instead of the other, `spread`, how much it hangs on cores being faster than others by chance, and `unrest`,
-how unlike the repeated rounds are. While that is more than `TOLERANCE`, longer excerpts are taken, up to the whole
-launch if it is not large.
+A short excerpt of every tile loop is simulated and carried on at the rate of its middle (`rates`). How far off that may
+be is told by what the excerpt itself shows: `drift`, how much the answer changes when one half of the repeated rounds
+speaks for those left out instead of the other, `spread`, how much it hangs on cores being faster than others by chance,
+and `unrest`, how unlike the repeated rounds are. While that is more than `TOLERANCE`, a longer excerpt is taken, or the
+whole launch if it is not large.
 
 What a tile costs also hangs on L2. A launch that fits in finds everything there, and so does its excerpt. A launch that
-does not fit comes to every line once and finds none: its excerpt finds an L2 full of other lines, as an endless launch
-of this kind would leave them.
+does not fit comes to every line once and finds none: its excerpt finds an L2 full of other lines, as the rounds that it
+leaves out would leave them, and what comes behind these rounds finds nothing of what came before.
 """
 
 from __future__ import annotations
@@ -26,14 +26,23 @@ WHOLE_INSTRUCTIONS = 60_000
 """A launch up to this size is simulated as it is; ..."""
 RATHER_WHOLE_INSTRUCTIONS = 400_000
 """... and up to this size if the first excerpt will not do."""
-BUDGET = 1 / 40
+BUDGET = 1 / 32
 """No more than this share of a larger launch is simulated; the error is then what it is."""
+LONGER = 1.2
+"""An excerpt is not taken again for less than so many times its length."""
 UNREST = 2.5
 """How far off an excerpt of restless rounds may be, in standard deviations of a round: cores that get into each other's
 way drift apart, or together, over hundreds of rounds, so that more rounds help little."""
-OTHERS = 0.02
+HBM_UNREST = 0.25
+"""The same where rounds wait for HBM: all cores have to share it whatever their order."""
+HBM_DRIFT = 0.5
+"""There rounds come in waves, and the whole pattern is nearer to the mean than either half."""
+OTHERS = 0.01
 """What an excerpt may be off (relative) because of what it finds in L2 where the launch does not fit in: real launches
 displace lines in an order of their own, and for a while at the beginning in another one than later."""
+CHANGE = 0.03
+"""What it may be off (relative) there for each loop that follows another one: its first rounds displace the lines of
+the loop before, and HBM has had a rest in between that is no longer than in the launch, but the rounds are fewer."""
 
 Run = Callable[[Excerpt | None], Launch]
 
@@ -73,10 +82,12 @@ def estimate(run: Run, *, exact: bool = False, rough: bool = False, fits: bool =
             return found
         if whole.instructions <= RATHER_WHOLE_INSTRUCTIONS:
             break
-        if simulated + 2 * whole.recorded > BUDGET * whole.instructions:
+        longer = (BUDGET * whole.instructions - simulated) / whole.recorded
+        if longer < LONGER:
             return found
-        for key in _worst(whole):
-            patterns[key] = 2 * whole.patterns()[key]
+        worst = _worst(whole)
+        for key in worst:
+            patterns[key] = int((longer if len(worst) == 1 else min(2.0, longer)) * whole.patterns()[key])
     whole = Whole(run(None), None)
     return Estimate(whole, whole.metrics.duration_us, 0.0, simulated + whole.recorded)
 
@@ -87,8 +98,12 @@ def _judged(whole: Whole, simulated: int, fits: bool) -> Estimate:
     drift = sum(_drift(whole, key) for key in whole.patterns())
     timeline = whole.launch.timeline
     duration = timeline.launch_us + timeline.to_us(even + more)
-    error = (spread + drift + UNREST * whole.unrest_cycles()) / (even + more)
-    return Estimate(whole, duration, error if fits else error + OTHERS, simulated)
+    if fits:
+        error = (spread + drift + UNREST * whole.unrest_cycles()) / (even + more)
+    else:
+        error = (spread + HBM_DRIFT * drift + HBM_UNREST * whole.unrest_cycles()) / (even + more)
+        error += OTHERS + CHANGE * (whole.loops_in_turn() - 1)
+    return Estimate(whole, duration, error, simulated)
 
 
 def _drift(whole: Whole, key: LoopKey) -> float:

@@ -10,6 +10,11 @@ whole launch writes, and moves more bytes than L2 holds, `a` lies behind the til
 a few tiles. `bound` is how far off F(N) would be if the
 change from a..b to b..c went on: |second difference| * (N - c) / (c - b), as a share of F(N). Blocks that have fewer
 tiles than the longest are taken to have as many, an error below 1 / N.
+
+This is for measured rows: kernels of equal tiles without values, whose number of tiles is an argument, and of which
+every figure that a profiler shows is wanted, from the cold L2 that the first launches of a benchmark find until it is
+full. Operators have loops in loops, tails, and cores with other shares; their excerpts (`estimate`) are one launch
+each, which keeps hundreds of tilings affordable, and take L2 for as full as it will be.
 """
 
 from __future__ import annotations

@@ -37,20 +37,24 @@ class Stretches:
         return np.repeat(self.weights, np.diff(self.ends, prepend=0))
 
 
-def stretches(block: Round | None, instructions: int, halves: Halves | None = None) -> Stretches:
-    """Of a block with so many recorded `instructions`."""
+def stretches(
+    block: Round | None, instructions: int, halves: Halves | None = None, outermost: bool = True
+) -> Stretches:
+    """Of a block with so many recorded `instructions`; rounds that the outermost loops have left out count if
+    `outermost`, and else only those of loops inside them."""
     if block is None:
         return Stretches(np.array([instructions]), np.ones(1))
     block.end = instructions
-    found = list(_of_round(block, 1.0, halves or {}))
+    found = list(_of_round(block, 1.0, halves or {}, outermost))
     return Stretches(np.array([end for end, _ in found]), np.array([weight for _, weight in found]))
 
 
-def _of_round(block: Round, weight: float, halves: Halves) -> Iterator[tuple[int, float]]:
+def _of_round(block: Round, weight: float, halves: Halves, counted: bool) -> Iterator[tuple[int, float]]:
     for loop in block.loops:
         yield loop.rounds[0].first, weight
-        for inner, share in zip(loop.rounds, shares(loop, halves), strict=True):
-            yield from _of_round(inner, weight * share, halves)
+        weights = shares(loop, halves) if counted else [1.0] * len(loop.rounds)
+        for inner, share in zip(loop.rounds, weights, strict=True):
+            yield from _of_round(inner, weight * share, halves, counted or not loop.whole)
     yield block.end, weight
 
 

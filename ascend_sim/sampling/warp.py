@@ -27,6 +27,9 @@ class Warp:
         whole += np.minimum(cycles - self._at[0], 0) + np.maximum(cycles - self._at[-1], 0)
         return whole
 
+    def at(self, cycle: float) -> float:
+        return float(self(np.array([cycle]))[0])
+
     def finish(self, line: CoreTimeline) -> float:
         return float(self(np.array([line.finish]))[0])
 

@@ -14,8 +14,9 @@ from ascend_sim.host.device import Launch
 from ascend_sim.machine.costs import SCALAR_ACCESS, CostModel
 from ascend_sim.program import CopyWork
 from ascend_sim.report.metrics import Metrics, PipeUse, measure
+from ascend_sim.sampling.rates import left_out_cycles, outermost
 from ascend_sim.sampling.stretches import Floats, Halves, Ints, Stretches, stretches
-from ascend_sim.sampling.warp import Warp, warped
+from ascend_sim.sampling.warp import warped
 from ascend_sim.timeline import CoreTimeline, MemoryCounters, Timeline
 
 
@@ -42,18 +43,20 @@ class Whole:
         """Whether nothing has been left out."""
         return self.instructions == self.recorded
 
-    def _stretches(self, halves: Halves) -> list[Stretches]:
+    def _stretches(self, halves: Halves, outermost: bool = True) -> list[Stretches]:
         blocks = {} if self.excerpt is None else self.excerpt.blocks
-        return [stretches(blocks.get(core.block), len(core.instrs), halves) for core in self.launch.program.blocks]
+        return [
+            stretches(blocks.get(core.block), len(core.instrs), halves, outermost)
+            for core in self.launch.program.blocks
+        ]
 
     def _lines(self) -> Sequence[CoreTimeline]:
         return self.launch.timeline.cores
 
     def left_out_cycles(self, halves: Halves) -> Floats:
         """By core, how much longer its blocks take than their excerpts; see `Halves`."""
-        found: dict[int, float] = defaultdict(float)
-        for line, block in zip(self._lines(), self._stretches(halves) if halves else self.blocks, strict=True):
-            found[line.core] += Warp(line, block).finish(line) - line.finish
+        blocks = {} if self.excerpt is None else self.excerpt.blocks
+        found = left_out_cycles(self._lines(), blocks, self._stretches(halves, outermost=False), halves)
         return np.array([found[core] for core in sorted(found)])
 
     @cached_property
@@ -116,6 +119,11 @@ class Whole:
                 done = np.maximum.accumulate(np.asarray(line.end, np.int64))
                 total += sum(_unrest(loop, 1.0, np.append(done, line.begin)) for loop in block.loops)
         return total / len(self._lines())
+
+    def loops_in_turn(self) -> int:
+        """How many loops of which rounds were left out follow each other in a block, at most."""
+        blocks = {} if self.excerpt is None else self.excerpt.blocks
+        return max((sum(1 for _ in outermost(block)) for block in blocks.values()), default=0)
 
     def patterns(self) -> dict[LoopKey, int]:
         """Of each tile loop of which rounds were left out: the most rounds of one run of it that are repeated."""
