@@ -17,8 +17,9 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, step_sizes, words_as_fields
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.pairs_arch35 import View, share
+from ..shared.pairs_arch35 import View
 from ..shared.plans_arch35 import STEP_SIZES, Room, by_turns, on_grids, tiles_of, whole_or_part
+from ..shared.space_arch35 import share
 from ..shared.splits_arch35 import MAX_COPY_BLOCKS, GridBS, row_bytes
 from .checks_arch35 import RopeCall, check
 from .cuts_arch35 import COS_TEXT, CUTS, Fields, blocks, fields_of, struct_of, tiling_of, tiling_of_fields, view_of

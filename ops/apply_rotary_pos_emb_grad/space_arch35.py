@@ -16,8 +16,9 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, step_sizes, words_as_fields
 from ascend_sim.host.tiling import Tiling, TilingContext, align_up, ceil_div
 
-from ..shared.pairs_arch35 import View, share
+from ..shared.pairs_arch35 import View
 from ..shared.plans_arch35 import STEP_SIZES, Room, by_turns, on_grids, positions_by_heads, whole_or_part
+from ..shared.space_arch35 import piece, share
 from ..shared.splits_arch35 import MAX_COPY_BLOCKS, UB_BLOCK_BYTES, GridBS
 from .checks import RopeCall, check
 from .cuts_arch35 import (
@@ -124,7 +125,7 @@ def _walk(view: View, cuts: Mapping[str, int], block: int) -> dict[str, Steps]:
         return {"A": lines, "H": Steps(0, 1, 1, 1)}
     if view.template == "AB":
         at_bs, at_n = divmod(block, cuts["blockNumN"])
-        return {"A": _piece(at_bs, "BS", cuts), "H": _piece(at_n, "N", cuts)}
+        return {"A": piece(at_bs, "BS", cuts), "H": piece(at_n, "N", cuts)}
     at_s, at_b = divmod(block, cuts["blockNumB"])
     batches = share(at_b, cuts["blockFactorB"], view.b, 1)
     positions = share(at_s, cuts["blockFactorS"], view.s, cuts["ubFactorS"])
@@ -132,12 +133,6 @@ def _walk(view: View, cuts: Mapping[str, int], block: int) -> dict[str, Steps]:
     if view.s == 1 and view.b > 1:
         heads = Steps.over(batches.start * view.most_heads, batches.total * view.most_heads, view.most_heads)
     return {"R": batches, "A": positions, "H": heads}
-
-
-def _piece(index: int, axis: str, cuts: Mapping[str, int]) -> Steps:
-    """A piece of template AB: the last one is as large as its field says."""
-    factor, last = cuts[f"blockFactor{axis}"], index == cuts[f"blockNum{axis}"] - 1
-    return Steps.over(index * factor, cuts[f"blockTail{axis}"] if last else factor, cuts[f"ubFactor{axis}"])
 
 
 def choices(tiling: Tiling) -> dict[str, int | str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ascend_sim.host.space import Steps
-
 Run = tuple[str, int, int]
 
 
@@ -43,9 +41,3 @@ class View:
             elif run[0] == "H" or run[1] != 1:
                 found.append(run)
         return tuple(found)
-
-
-def share(index: int, factor: int, total: int, per_step: int) -> Steps:
-    """What there is of the piece `index`, each of `factor`."""
-    start = min(index * factor, total)
-    return Steps.over(start, min(factor, total - start), per_step)

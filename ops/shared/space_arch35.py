@@ -312,28 +312,28 @@ def _walk(view: View, cuts: Fields, block: int) -> tuple[Steps, ...]:
     """The steps of a block along the axes of the view."""
     match view.template:
         case "A" | "B":
-            return (_share(block, cuts["blockFactorB"], view.b, cuts["ubFactorB"]),)
+            return (share(block, cuts["blockFactorB"], view.b, cuts["ubFactorB"]),)
         case "AB":
             at_bs, at_n = divmod(block, cuts["blockNumN"])
             return (
-                _piece(at_bs, "BS", cuts),
-                _piece(at_n, "N", cuts),
+                piece(at_bs, "BS", cuts),
+                piece(at_n, "N", cuts),
             )
     _, factor_b, _, factor_s = (cuts[name] for name in GRID)
     at_s, at_b = divmod(block, cuts["blockNumB"])
-    batches = _share(at_b, factor_b, view.b, 1 if view.template == "BAB" else cuts["ubFactorB"])
-    positions = _share(at_s, factor_s, view.s, cuts["ubFactorS"])
+    batches = share(at_b, factor_b, view.b, 1 if view.template == "BAB" else cuts["ubFactorB"])
+    positions = share(at_s, factor_s, view.s, cuts["ubFactorS"])
     heads = Steps.over(0, view.n, cuts["ubFactorN"])
     return (batches, positions, heads) if view.template == "BAB" else (batches, heads, positions)
 
 
-def _share(index: int, factor: int, total: int, per_step: int) -> Steps:
+def share(index: int, factor: int, total: int, per_step: int) -> Steps:
     """What is there of a piece of `factor`."""
     start = min(index * factor, total)
     return Steps.over(start, min(factor, total - start), per_step)
 
 
-def _piece(index: int, axis: str, cuts: Fields) -> Steps:
+def piece(index: int, axis: str, cuts: Fields) -> Steps:
     """A piece of template AB: the last one is as large as its field says."""
     last = index == cuts[f"blockNum{axis}"] - 1
     factor = cuts[f"blockFactor{axis}"]
