@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -26,6 +27,23 @@ def test_its_own_tests_pass_and_see_a_wrong_kernel(cli, tmp_path):
     kernel = tmp_path / "scaled" / "kernel.py"
     kernel.write_text(kernel.read_text().replace("asc.muls", "asc.adds"))
     assert subprocess.run(command, check=False, capture_output=True).returncode == 1
+
+
+def test_it_can_be_tuned_and_its_tilings_checked(cli, tmp_path):
+    folder = tmp_path / "my_rope"
+    cli("new", "my_rope", "--into", str(tmp_path))
+    call = (str(folder), "-i", "x=64,1003:float32")
+    best = tmp_path / "best.json"
+    tuned = cli("tune", *call, "--limit", "24", "--workers", "1", "--save", str(best), "--json")
+    assert tuned.code == 0
+    assert len(tuned.json["tilings"]) >= 20
+    assert cli("run", *call, "--tiling", str(best), "--json").json["values"]["exact"]
+    own = cli("tiling", *call, "--json").json["data"]
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps({**own, "tile": 12}))
+    shown = cli("check-tiling", *call, "--tiling", str(wrong), "--json")
+    assert shown.code == 3
+    assert shown.json["faults"] == ["tile is 12, it has to be a positive multiple of 8, whole 32 B blocks"]
 
 
 @pytest.mark.parametrize("name", ["MyRope", "9x", "a-b", "class", "a__b", "../x"])
