@@ -89,7 +89,7 @@ def rope_grad(
     op.q_out_gm.set_global_buffer(q_grad + column)
     op.k_out_gm.set_global_buffer(k_grad + column)
     op.init_buffers(pipe)
-    for sample in asc.tiles(range(batch)):
+    for sample in range(batch):  # at most 32, of any lengths
         process(op, lengths.get_value(sample))
 
 
