@@ -131,13 +131,17 @@ def _signal_name(number: int) -> str:
 
 
 def _work(connection: Connection[Any, Any], payload: bytes) -> None:
-    """What a process does: one job after the other, until nobody asks for more."""
+    """What a process does: one job after the other, until nobody asks for more.
+
+    A forked process has a copy of the other end of its own connection, which therefore never ends: that nobody is
+    there any more it learns from its parent's sentinel.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started it
+    parent = multiprocessing.parent_process()
+    assert parent is not None
     function, common = pickle.loads(payload)
-    try:
+    with contextlib.suppress(EOFError, OSError):  # the other end is gone
         connection.send_bytes(READY)
-        while True:
+        while connection in wait([connection, parent.sentinel]):
             job = pickle.loads(connection.recv_bytes())
             connection.send_bytes(attempt(function, common, job))
-    except (EOFError, OSError):
-        return  # the other end is gone

@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,23 @@ def test_a_process_keeps_what_is_common():
     for process in {process for process, _ in found}:
         mine = [calls for pid, calls in found if pid == process]
         assert mine == list(range(1, len(mine) + 1))
+
+
+KILLED = """
+import os, signal
+from ascend_sim.tune.processes import Processes
+from tests.tune.test_executors import squared
+
+with Processes(2) as executor:
+    for _ in executor.run(squared, 7, range(100)):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_processes_end_with_the_one_that_started_them():
+    """They hold its output open for as long as they live."""
+    ended = subprocess.run([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, timeout=20, check=False)
+    assert ended.returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("workers", [1, 2])
