@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,10 @@ FORM = (
     "--over takes NAME=VALUES: x.S=128..32768:x2 (or :+64, or a list), soc=A,B, dtype=float16,bfloat16, "
     "ATTRIBUTE=VALUE,VALUE or, where values are lists, ATTRIBUTE='0,64;0,128'"
 )
-_RANGE = re.compile(r"^(\d+)\.\.(\d+)(?::([x+])(\d+))?$")
+MOST_DIGITS = 18
+"""Of a number: more than any size has, and few enough for an int64."""
+_NUMBER = f"[0-9]{{1,{MOST_DIGITS}}}"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?::([x+])({_NUMBER}))?")
 MOST_POINTS = 100_000
 
 
@@ -40,10 +44,13 @@ def read_axes(texts: Sequence[str]) -> list[Axis]:
 
 
 def _values(text: str, given: str) -> Iterator[str]:
-    found = _RANGE.match(given)
+    found = _RANGE.fullmatch(given)
     if found is None:
-        if re.match(r"^\d*\.\.", given):
-            raise InputError(f"--over {text!r}: a range is FIRST..LAST, FIRST..LAST:xFACTOR or FIRST..LAST:+STEP")
+        if re.match(r"\d*\.\.", given):
+            raise InputError(
+                f"--over {reprlib.repr(text)}: a range is FIRST..LAST, FIRST..LAST:xFACTOR or FIRST..LAST:+STEP, of "
+                f"numbers of up to {MOST_DIGITS} digits"
+            )
         yield from dict.fromkeys(_listed(text, given))
         return
     first, last, step = int(found[1]), int(found[2]), int(found[4] or 1)
@@ -75,6 +82,11 @@ def _listed(text: str, given: str) -> Iterator[str]:
             begin = place + 1
     if depth > 0:
         raise InputError(f"--over {text!r}: a bracket is not closed")
+
+
+def is_number(value: str) -> bool:
+    """Whether a value may be a size."""
+    return re.fullmatch(_NUMBER, value) is not None
 
 
 def too_many(count: int) -> str:

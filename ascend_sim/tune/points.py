@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,7 @@ from ascend_sim.host.planning import plan
 from ascend_sim.host.tensors import Shape, TensorInfo, read_dtype
 from ascend_sim.soc import load
 from ascend_sim.soc.names import resolve
-from ascend_sim.tune.axes import MOST_POINTS, Axis, too_many
+from ascend_sim.tune.axes import MOST_DIGITS, MOST_POINTS, Axis, is_number, too_many
 
 TRIED = 3
 """So many sizes are tried to find out which inputs follow an axis."""
@@ -83,8 +84,11 @@ class Meaning:
             for name in self.inputs:
                 call.inputs[name] = TensorInfo(call.inputs[name].shape, read_dtype(name, value))
         else:
-            if not (value.isascii() and value.isdigit()):
-                raise InputError(f"--over {self.axis.name}={value}: a size is a whole number")
+            if not is_number(value):
+                raise InputError(
+                    f"--over {self.axis.name}: {reprlib.repr(value)} is no size, which is a whole number of up to "
+                    f"{MOST_DIGITS} digits"
+                )
             self.resize(call.inputs, int(value))
 
     def resize(self, inputs: dict[str, TensorInfo], size: int) -> None:
@@ -210,7 +214,7 @@ def _accepted(
 ) -> bool:
     """Whether the operator takes the call with some size of the axis other than its own."""
     before = inputs[meaning.inputs[0]].shape[meaning.dims[0]]
-    sizes = [int(value) for value in meaning.axis.values if value.isascii() and value.isdigit()]
+    sizes = [int(value) for value in meaning.axis.values if is_number(value)]
     for size in [size for size in sizes if size != before][:TRIED]:
         changed = dict(inputs)
         meaning.resize(changed, size)

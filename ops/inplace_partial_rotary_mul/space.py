@@ -16,6 +16,7 @@ from ascend_sim.host.space import (
     Space,
     Steps,
     distinct,
+    number,
     tilings_by_blocks,
     tilings_by_step,
     words_as_fields,
@@ -205,18 +206,17 @@ def fields(words: Sequence[int], context: TilingContext) -> dict[str, int]:
 def rebuild(context: TilingContext, given: Mapping[str, int | str]) -> Tiling:
     """The kernel that the fields are for, told by those that it alone reads."""
     call = check(context)
-    data = {name: int(given.get(name, 0)) for name in STRUCT}
+    data = {name: number(given, name, 0) for name in STRUCT}
     if call.head_dim == 0:
         return host.tiling(context)
-    buffers = given.get("bufferNum")
     if data["ubFactor"] > 0:
-        count = host.FAST_BUFFERS if buffers is None else int(buffers)
-        return host.fast_answer(context, call, data, data["usedCoreNum"], count)
-    count = 1 if buffers is None else int(buffers)
+        buffers = number(given, "bufferNum", host.FAST_BUFFERS)
+        return host.fast_answer(context, call, data, data["usedCoreNum"], buffers)
+    buffers = number(given, "bufferNum", 1)
     if data["ubCalcNNum"] > 0:
-        return host.split_bsn_answer(context, call, data, data["usedCoreNum"], count)
+        return host.split_bsn_answer(context, call, data, data["usedCoreNum"], buffers)
     if data["ubCalcNum"] > 0:
-        return host.split_s_answer(context, call, data, data["usedCoreNum"], count)
+        return host.split_s_answer(context, call, data, data["usedCoreNum"], buffers)
     raise InputError(
         "the tiling data is for no kernel of this operator: one of ubFactor (fast), ubCalcNum (split S) and "
         "ubCalcNNum (split BSN) must be positive"

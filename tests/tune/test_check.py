@@ -85,6 +85,10 @@ BIG = 10**30
         (b'{"ubCalcNum": [3]}', "{}: ubCalcNum is [3], it must be an integer"),
         (b'{"ubCalcNum": -3}', "{}: ubCalcNum is -3, it must not be negative"),
         (b'{"op": "Other", "data": {"ubCalcNum": 3}}', "{} is for op Other, the call for InplacePartialRotaryMul"),
+        (
+            b'{"ubFactor": 1, "bufferNum": "two"}',
+            "field bufferNum of the tiling data is 'two', it has to be a whole number",
+        ),
         (b'{"key": 1.5, "data": {"ubCalcNum": 3}}', "{}: key is 1.5, it must be an integer"),
         (b"[" + b"1, " * 62 + b"5]", "the tiling data has 63 words, the tiling struct has 61, and the words behind it"),
         (b"{}", "the tiling data is for no kernel of this operator: one of ubFactor (fast), ubCalcNum (split S) and"),

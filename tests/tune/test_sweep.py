@@ -46,14 +46,27 @@ def test_axes_and_what_follows_them():
     ("over", "text"),
     [
         ("x.S=9..2", "--over 'x.S=9..2': the range is empty, 9 is more than 2"),
-        ("x.S=1..", "--over 'x.S=1..': a range is FIRST..LAST, FIRST..LAST:xFACTOR or FIRST..LAST:+STEP"),
+        (
+            "x.S=1..",
+            "--over 'x.S=1..': a range is FIRST..LAST, FIRST..LAST:xFACTOR or FIRST..LAST:+STEP, of numbers of up to "
+            "18 digits",
+        ),
+        (
+            f"x.S=1..{'9' * 5000}:x2",
+            "--over 'x.S=1..99999...9999999999:x2': a range is FIRST..LAST, FIRST..LAST:xFACTOR or FIRST..LAST:+STEP, "
+            "of numbers of up to 18 digits",
+        ),
         (
             "x.S=1..8:x1",
             "--over 'x.S=1..8:x1': such a range never ends: factors are 2 or more (from 1 on), steps 1 or more",
         ),
         ("x.Q=1", "--over x.Q: dim 'Q' is not one of 0 to 3 or B, S, N, D"),
-        ("x.S=many", "--over x.S=many: a size is a whole number"),
-        ("x.S=²", "--over x.S=²: a size is a whole number"),
+        ("x.S=many", "--over x.S: 'many' is no size, which is a whole number of up to 18 digits"),
+        ("x.S=²", "--over x.S: '²' is no size, which is a whole number of up to 18 digits"),
+        (
+            f"x.S={'9' * 5000}",
+            "--over x.S: '999999999999...9999999999999' is no size, which is a whole number of up to 18 digits",
+        ),
         ("x.S=8,,9", "--over 'x.S=8,,9': a value is empty"),
         ("partial_slice=[0,32],[0", "--over 'partial_slice=[0,32],[0': a bracket is not closed"),
         (
