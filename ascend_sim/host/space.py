@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from ascend_sim.errors import InputError
 from ascend_sim.host.tiling import Loop, Tiling, TilingContext, ceil_div
+from ascend_sim.plurals import counted
 from ascend_sim.soc.models import MAX_BLOCKS
 
 T = TypeVar("T")
@@ -31,6 +32,11 @@ class Steps:
     @classmethod
     def of(cls, start: int, loop: Loop) -> Steps:
         return cls(start, loop.per_loop, loop.loops, loop.last)
+
+    @classmethod
+    def whole(cls, size: int) -> Steps:
+        """All of an axis at once."""
+        return cls(0, size, 1, size)
 
     @classmethod
     def over(cls, start: int, total: int, per_step: int) -> Steps:
@@ -69,12 +75,12 @@ class Space:
     """The tilings of an operator on one architecture.
 
     `axes` names what is to be covered, with its sizes ({"rows": 32768, "heads": 32}). `candidates` yields about `limit`
-    legal tilings, among them that of the host code; `coverage` what each block of a tiling works on; `choices` what a
-    tiling has chosen, under the names that people know ("rows per loop"). `rebuild` makes a tiling from the fields of
-    the operator's tiling struct, as they are, and of "block_dim" where it is known (raw words do not tell it: the host
-    code's rule does); `fields` sorts raw words into them. `problems` says what else is wrong with a tiling: fields that
-    do not fit the call, limits of instructions. `word_bytes`: what the raw words take in a dump of a board's memory, in
-    order, the last size for all that follow.
+    tilings, first that of the host code, then other ones that are legal; `coverage` what each block of a tiling works
+    on; `choices` what a tiling has chosen, under the names that people know ("rows per loop"). `rebuild` makes a tiling
+    from the fields of the operator's tiling struct, as they are, and of "block_dim" where it is known (raw words do not
+    tell it: the host code's rule does); `fields` sorts raw words into them. `problems` says what else is wrong with a
+    tiling: fields that do not fit the call, limits of instructions. `word_bytes`: what the raw words take in a dump of
+    a board's memory, in order, the last size for all that follow.
     """
 
     axes: Callable[[TilingContext], Mapping[str, int]]
@@ -219,9 +225,9 @@ def _largest_that_fits(total: int, ub_bytes: int, tiling: Callable[[int], Tiling
     return low
 
 
-def evenly(tilings: Iterable[Tiling], count: int) -> list[Tiling]:
-    """`count` of `tilings`, from the first on at equal distances, or all where there are no more."""
-    found = list(tilings)
+def evenly(values: Iterable[T], count: int) -> list[T]:
+    """`count` of `values`, from the first on at equal distances, or all where there are no more."""
+    found = list(values)
     return [found[index * len(found) // count] for index in range(count)] if len(found) > count else found
 
 
@@ -259,7 +265,7 @@ Word = str | tuple[str, ...] | None
 def words_as_fields(words: Sequence[int], struct: Sequence[Word]) -> dict[str, int]:
     """Raw words by the names of the tiling struct; a dump may go on behind it with zeros."""
     if len(words) < len(struct):
-        raise InputError(f"the tiling data has {len(words)} words, the tiling struct has {len(struct)}")
+        raise InputError(f"the tiling data has {counted(len(words), 'word')}, the tiling struct has {len(struct)}")
     if any(words[len(struct) :]):
         raise InputError(
             f"the tiling data has {len(words)} words, the tiling struct has {len(struct)}, and the words behind it are "

@@ -23,6 +23,7 @@ from ascend_sim.host.space import (
 )
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
+from ..shared.spaces import MOST_COPIED_BLOCKS, MOST_REPEATS, unfit
 from . import tiling as host
 from .checks import RopeCall, check
 from .struct import STRUCT
@@ -31,9 +32,7 @@ PIECE_SIZES, ROUND_SIZES = 10, 4
 """At most so many sizes of a piece are tried for each number of blocks and buffers, of a round for each piece."""
 BUFFERS = (host.KERNELS_OWN, *(host.Buffers(*counts) for counts in ((2, 2), (1, 1), (1, 2))))
 MOST_BUFFERS = host.Buffers(2, 8)  # 8 flags order two pipes; the queues of heads, cos and sin share theirs
-MOST_REPEATS = 255
 MOST_STRIDE_BLOCKS = 255
-MOST_COPIED_BLOCKS = 4095
 KERNELS = {"small": "one position", "ab": "pieces in rounds", "ab_cast": "pieces"}
 
 
@@ -84,7 +83,7 @@ def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
     data, call = _numbers(tiling.data), check(context)
     per_core = data["cosCoreOffset"] // call.dim
     for block in range(tiling.block_dim):
-        first, heads = block * per_core, Steps(0, call.heads, 1, call.heads)
+        first, heads = block * per_core, Steps.whole(call.heads)
         if tiling.path == "small":
             yield Piece(block, (Steps(first, 1, 1, 1), heads))
             continue
@@ -127,11 +126,7 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     per_core = data["cosCoreOffset"] // call.dim
     wanted = {"useCoreNum": tiling.block_dim} | host.common_fields(call, per_core)
     wanted |= host.small_fields(call) if small else host.piece_fields(call)
-    found = [
-        f"{name} is {data[name]}, for this call it has to be {value}"
-        for name, value in wanted.items()
-        if data[name] != value
-    ]
+    found = unfit(data, wanted)
     if found:
         return found
     if small:

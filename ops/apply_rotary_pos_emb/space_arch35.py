@@ -20,6 +20,7 @@ from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 from ..shared.pairs_arch35 import View
 from ..shared.plans_arch35 import STEP_SIZES, Room, by_turns, on_grids, tiles_of, whole_or_part
 from ..shared.space_arch35 import share
+from ..shared.spaces import unfit
 from ..shared.splits_arch35 import MAX_COPY_BLOCKS, GridBS, row_bytes
 from .checks_arch35 import RopeCall, check
 from .cuts_arch35 import COS_TEXT, CUTS, Fields, blocks, fields_of, struct_of, tiling_of, tiling_of_fields, view_of
@@ -184,11 +185,7 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     found = list(_misread(view, call))
     if not found:
         wanted = fields_of(call, view, data)
-        found = [
-            f"{name} is {value}, for this call it has to be {wanted.get(name, 0)}"
-            for name, value in data.items()
-            if value != wanted.get(name, 0)
-        ]
+        found = unfit(data, {name: wanted.get(name, 0) for name in data})
     if blocks(tiling.path, data) != tiling.block_dim:
         found.append(f"the fields are for {blocks(tiling.path, data)} blocks, the block dim is {tiling.block_dim}")
     return found or [*_apart(view, data), *_limits(view, call, data)]
@@ -210,9 +207,7 @@ def _misread(view: View, call: RopeCall) -> Iterator[str]:
 
     given = sizes(view)
     right = max((sizes(one) for one in able), key=lambda one: sum(one[name] == given[name] for name in one))
-    for name, value in right.items():
-        if given[name] != value:
-            yield f"{name} is {given[name]}, for this call it has to be {value}"
+    yield from unfit(given, right)
 
 
 def _apart(view: View, data: Mapping[str, int]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from ascend_sim.host.tiling import Tiling, TilingContext, align_up, ceil_div
 from ..shared.pairs_arch35 import View
 from ..shared.plans_arch35 import STEP_SIZES, Room, by_turns, on_grids, positions_by_heads, whole_or_part
 from ..shared.space_arch35 import piece, share
+from ..shared.spaces import unfit
 from ..shared.splits_arch35 import MAX_COPY_BLOCKS, UB_BLOCK_BYTES, GridBS
 from .checks import RopeCall, check
 from .cuts_arch35 import (
@@ -179,11 +180,7 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     found = list(_misread(view, call))
     if not found:
         wanted = fields_of(call, view, cuts)
-        found = [
-            f"{name} is {value}, for this call it has to be {wanted.get(name, 0)}"
-            for name, value in data.items()
-            if value != wanted.get(name, 0)
-        ]
+        found = unfit(data, {name: wanted.get(name, 0) for name in data})
     if blocks(tiling.path, cuts) != tiling.block_dim:
         found.append(f"the fields are for {blocks(tiling.path, cuts)} blocks, the block dim is {tiling.block_dim}")
     if call.flag and tiling.block_dim > context.cores:
@@ -202,9 +199,7 @@ def _misread(view: View, call: RopeCall) -> Iterator[str]:
         return
     given = _sizes(view)
     right = max(map(_sizes, able), key=lambda one: sum(one[name] == given[name] for name in one))
-    for name, value in right.items():
-        if given[name] != value:
-            yield f"{name} is {given[name]}, for this call it has to be {value}"
+    yield from unfit(given, right)
 
 
 def _sizes(view: View) -> Fields:

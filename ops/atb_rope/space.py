@@ -25,6 +25,7 @@ from ascend_sim.host.space import (
 )
 from ascend_sim.host.tiling import Tiling, TilingContext, align_up, ceil_div
 
+from ..shared.spaces import unfit
 from . import tiling as host
 from .tiling import (
     BF16,
@@ -191,11 +192,7 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     if multiple < 1:
         return [f"multiple is {multiple}, a row has at least 1 token"]
     wanted = host.fields_for(context, multiple, tiling.block_dim) | {"maxUbSize": tiling.data["maxUbSize"]}
-    found = [
-        f"{name} is {tiling.data[name]}, for this call it has to be {wanted[name]}"
-        for name in TILING_FIELDS
-        if tiling.data[name] != wanted[name]
-    ]
+    found = unfit(tiling.data, {name: int(wanted[name]) for name in TILING_FIELDS})
     return found or [
         *_incapable(context, kind),
         *_rows(tiling, context, kind),

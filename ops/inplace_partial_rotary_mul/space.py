@@ -23,18 +23,24 @@ from ascend_sim.host.space import (
 )
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
+from ..shared.spaces import (
+    MOST_COPIED_BLOCKS,
+    MOST_REPEATS,
+    counted_steps,
+    fields_of,
+    share_of,
+    unfit,
+    wrong_buffers,
+    wrong_sum,
+)
 from . import tiling as host
 from .checks import RopeCall, check
 from .struct import STRUCT
 
 STEP_SIZES = 8
 """At most so many sizes of a UB step are tried for each number of blocks and buffers."""
-MOST_REPEATS = 255
-MOST_COPIED_BLOCKS = 4095
 BUFFERS = (1, 2)
-EVENTS = 8
-IN_QUEUES = 2
-FAST_IN_QUEUES = 3
+QUEUES, FAST_QUEUES = 2, 3  # of inputs
 
 
 def axes(context: TilingContext) -> dict[str, int]:
@@ -75,7 +81,7 @@ def _forms(context: TilingContext, call: RopeCall, blocks: int) -> Iterator[Tili
 
 def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
     """As the kernels read the fields."""
-    data = _fields(tiling)
+    data = fields_of(tiling)
     if tiling.is_noop:
         return
     for block in range(tiling.block_dim):
@@ -88,36 +94,24 @@ def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
                 data[f"core{role}UbLoopTime"],
                 data[f"core{role}UbLoopTail"],
             )
-            yield Piece(block, (steps, Steps(0, data["numHead"], 1, data["numHead"])))
+            yield Piece(block, (steps, Steps.whole(data["numHead"])))
             continue
-        front = block < data["frontCoreNum"]
-        first, rows = _rows(data, block, front)
+        first, rows = share_of(block, data["frontCoreNum"], data["coreCalcNum"], data["coreCalcTail"])
         if tiling.path == "split_bsn":
             size, loops, tail = data["ubCalcNNum"], data["ubCalcNLoop"], data["ubCalcNTail"]
-            yield Piece(block, (Steps.over(first, rows, 1), Steps(0, size, loops, tail or size)))
+            yield Piece(block, (Steps.over(first, rows, 1), counted_steps(0, size, loops, tail)))
             continue
-        names = ("ubCalcNum", "ubCalcLoop", "ubCalcTail") if front else _TAIL_NAMES
+        names = _FRONT_NAMES if block < data["frontCoreNum"] else _TAIL_NAMES
         size, loops, tail = (data[name] for name in names)
-        yield Piece(block, (Steps(first, size, loops, tail or size), Steps(0, data["numHeads"], 1, data["numHeads"])))
+        yield Piece(block, (counted_steps(first, size, loops, tail), Steps.whole(data["numHeads"])))
 
 
+_FRONT_NAMES = ("ubCalcNum", "ubCalcLoop", "ubCalcTail")
 _TAIL_NAMES = ("ubCalcTailNum", "ubCalcTailLoop", "ubCalcTailTail")
 
 
-def _rows(data: Mapping[str, int], block: int, front: bool) -> tuple[int, int]:
-    """`(first, count)` of a block of the general kernels."""
-    if front:
-        return block * data["coreCalcNum"], data["coreCalcNum"]
-    behind = block - data["frontCoreNum"]
-    return data["frontCoreNum"] * data["coreCalcNum"] + behind * data["coreCalcTail"], data["coreCalcTail"]
-
-
-def _fields(tiling: Tiling) -> dict[str, int]:
-    return {name: value for name, value in tiling.data.items() if isinstance(value, int)}
-
-
 def choices(tiling: Tiling) -> dict[str, int | str]:
-    data = _fields(tiling)
+    data = fields_of(tiling)
     if tiling.is_noop:
         return {}
     if tiling.path.startswith("fast"):
@@ -141,23 +135,14 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     call = check(context)
     if tiling.is_noop:
         return []
-    data = _fields(tiling)
+    data = fields_of(tiling)
     rows, heads = host.positions(context, call)
     fast = tiling.path.startswith("fast")
     wanted = {"usedCoreNum": tiling.block_dim, "headDim": call.head_dim, "allHeadDim": call.full_dim}
     wanted |= {"start": call.start, "numHead" if fast else "numHeads": heads}
     if not fast:
         wanted |= {"batchSize": 1, "seqLen": rows}
-        if data["frontCoreNum"] + data["tailCoreNum"] != tiling.block_dim:
-            return [
-                f"frontCoreNum {data['frontCoreNum']} and tailCoreNum {data['tailCoreNum']} do not add up to the "
-                f"block dim, {tiling.block_dim}"
-            ]
-    found = [
-        f"{name} is {data[name]}, for this call it has to be {value}"
-        for name, value in wanted.items()
-        if data[name] != value
-    ]
+    found = unfit(data, wanted) + ([] if fast else wrong_sum(data, "frontCoreNum", tiling.block_dim))
     return found or [*_limits(tiling, data, call), *_overruns(tiling, data)]
 
 
@@ -169,13 +154,7 @@ def _limits(tiling: Tiling, data: Mapping[str, int], call: RopeCall) -> Iterator
             "dtype"
         )
         return
-    queues = FAST_IN_QUEUES if fast else IN_QUEUES
-    buffers = data.get("bufferNum", 1)
-    if not 1 <= buffers <= EVENTS // queues:
-        yield (
-            f"{queues} input queues of {buffers} buffers each; allowed are 1 to {EVENTS // queues}, since each free "
-            f"buffer takes one of the {EVENTS} events that V has for MTE2"
-        )
+    yield from wrong_buffers(data.get("bufferNum", 1), FAST_QUEUES if fast else QUEUES)
     if tiling.path == "fast_broadcast" and data["numHead"] > MOST_REPEATS:
         yield f"{data['numHead']} heads are more than the {MOST_REPEATS} repeats of the fast kernel's Mul"
     if fast:

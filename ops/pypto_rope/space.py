@@ -14,7 +14,7 @@ from math import prod
 from ascend_sim.errors import InputError, TilingError
 from ascend_sim.frontends.pypto.lowering.memory import MODES
 from ascend_sim.frontends.pypto.regions import shifted
-from ascend_sim.host.space import Piece, Space, Steps, distinct, number
+from ascend_sim.host.space import Piece, Space, Steps, distinct, evenly, number
 from ascend_sim.host.tensors import Shape
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
@@ -48,18 +48,11 @@ def candidates(context: TilingContext, limit: int) -> Iterator[Tiling]:
     own = host.tiling(context)
     unrolls = UNROLL if "unroll" in own.data else ((),)
     tasks = _tiles(context, max(MOST_TASKS, 2 * int(own.data["tasks"])))
-    tiles = _some(list(tasks), max(1, min(limit, MOST_TILINGS) // len(unrolls)))
+    tiles = evenly(tasks, max(1, min(limit, MOST_TILINGS) // len(unrolls)))
     if unrolls == ((),):
         tiles = list(_within(tiles, tasks))
     made = (_refused_or(context, tile, unroll) for tile in tiles for unroll in unrolls)
     yield from distinct(own, (tiling for tiling in made if not tiling.not_runnable))
-
-
-def _some(tiles: list[Tile], count: int) -> list[Tile]:
-    """`count` of `tiles`, evenly."""
-    if len(tiles) <= count:
-        return tiles
-    return [tiles[index * len(tiles) // count] for index in range(count)]
 
 
 def _within(tiles: list[Tile], tasks: Mapping[Tile, int]) -> Iterator[Tile]:

@@ -14,15 +14,13 @@ from itertools import accumulate
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, tilings_by_step, words_as_fields
 from ascend_sim.host.tiling import Tiling, TilingContext
 
+from ..shared.spaces import MOST_REPEATS, unfit, wrong_buffers
 from . import tiling as host
 from .checks import HEAD_SIZE
 from .tiling import BUFFER_NUM, MAX_PROCESS_NUM, TILING_FIELDS
 
-MOST_REPEATS = 255
-EVENTS = 8
-IN_QUEUES = 4
-BUFFER_NUMS = range(1, EVENTS // IN_QUEUES + 1)
-"""Each free buffer of an input queue holds one of the eight events that V has for MTE2."""
+QUEUES = 4  # of inputs
+BUFFERS = (1, 2)
 
 
 def axes(context: TilingContext) -> dict[str, int]:
@@ -35,10 +33,10 @@ def candidates(context: TilingContext, limit: int) -> Iterator[Tiling]:
     """The host's choice, then sizes of tiles, those that cut the longest sample evenly, by buffers."""
     own = host.tiling(context)
     fields = {name: int(own.data[name]) for name in _struct(context)}
-    longest, heads, count = max(context.attrs["qSeqLen"]), axes(context)["heads"], max(1, limit // len(BUFFER_NUMS))
+    longest, heads, count = max(context.attrs["qSeqLen"]), axes(context)["heads"], max(1, limit // len(BUFFERS))
     made = (
         tiling
-        for buffers in BUFFER_NUMS
+        for buffers in BUFFERS
         for tiling in tilings_by_step(
             longest, count, context.ub_bytes, partial(host.answer, context, fields, heads, buffers=buffers)
         )
@@ -64,23 +62,13 @@ def choices(tiling: Tiling) -> dict[str, int | str]:
 def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     """Fields that do not fit the call, and limits of the kernel's instructions."""
     own = host.tiling(context)
-    found = [
-        f"{name} is {tiling.data[name]}, for this call it has to be {own.data[name]}"
-        for name in _struct(context)
-        if tiling.data[name] != own.data[name]
-    ]
+    found = unfit(tiling.data, {name: int(own.data[name]) for name in _struct(context)})
     heads, rows = axes(context)["heads"], int(tiling.data["rowsPerLoop"])
     if tiling.block_dim != heads:
         found.append(f"the block dim is {tiling.block_dim}, for this call it has to be {heads}: a block takes one head")
     if not 1 <= rows <= MOST_REPEATS:
         found.append(f"a tile has {rows} rows; allowed are 1 to {MOST_REPEATS}, the repeats of the kernel's Muls")
-    buffers = int(tiling.data.get("bufferNum", BUFFER_NUM))
-    if buffers not in BUFFER_NUMS:
-        found.append(
-            f"{IN_QUEUES} input queues of {buffers} buffers each; allowed are 1 and {EVENTS // IN_QUEUES}, since each "
-            f"free buffer takes one of the {EVENTS} events that V has for MTE2"
-        )
-    return found
+    return found + wrong_buffers(int(tiling.data.get("bufferNum", BUFFER_NUM)), QUEUES)
 
 
 # --- tilings from elsewhere ------------------------------------------------------------------------------------------

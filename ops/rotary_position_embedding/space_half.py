@@ -26,12 +26,15 @@ from ascend_sim.host.space import (
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
 from ..shared.spaces import (
-    MOST_BLOCKS,
+    MOST_COPIED_BLOCKS,
     MOST_GAP_BYTES,
     fields_of,
+    share_of,
+    steps_and_tail,
     too_small,
     unfit,
     wrong_buffers,
+    wrong_sum,
 )
 from . import tiling as operator
 from . import tiling_half as host
@@ -111,16 +114,13 @@ def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
     heads = call.layout.first * call.layout.second
     for block in range(tiling.block_dim):
         steps = _one_pass(data, call, block) if tiling.path == "half_full_load" else _tiles(data, block)
-        yield Piece(block, (steps, Steps(0, heads, 1, heads)))
+        yield Piece(block, (steps, Steps.whole(heads)))
 
 
 def _tiles(data: Mapping[str, int], block: int) -> Steps:
-    former = block < data["formerCoreNum"]
-    before = data["formerCoreNum"] * data["formerSLines"]
-    start = block * data["formerSLines"] if former else before + (block - data["formerCoreNum"]) * data["tailSLines"]
-    role = "former" if former else "tail"
-    loops, last = data[f"{role}UbLoop"], data[f"{role}UbLast"]
-    return Steps(start, data["storeSLines"], loops + (last > 0), last if last > 0 else data["storeSLines"])
+    start, _ = share_of(block, data["formerCoreNum"], data["formerSLines"], data["tailSLines"])
+    role = "former" if block < data["formerCoreNum"] else "tail"
+    return steps_and_tail(start, data["storeSLines"], data[f"{role}UbLoop"], data[f"{role}UbLast"])
 
 
 def _one_pass(data: Mapping[str, int], call: host.HalfCall, block: int) -> Steps:
@@ -150,12 +150,7 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     found = too_small(data, {name: int(name == "storeSLines") for name in FREE})
     found += wrong_buffers(data.get("bufferNum", host.BUFFERS), QUEUES)
     found += unfit(data, host.regular_fields(call, {name: data[name] for name in FREE}))
-    blocks = data["formerCoreNum"] + data["tailCoreNum"]
-    if blocks != tiling.block_dim:
-        found.append(
-            f"formerCoreNum {data['formerCoreNum']} and tailCoreNum {data['tailCoreNum']} do not add up to the block "
-            f"dim, {tiling.block_dim}"
-        )
+    found += wrong_sum(data, "formerCoreNum", tiling.block_dim)
     longest = data["storeSLines"] if data["formerUbLoop"] + data["tailUbLoop"] > 0 else 0
     longest = max(longest, data["formerUbLast"], data["tailUbLast"])
     return found or [*_limits(call, longest), *_gaps(call)]
@@ -184,10 +179,10 @@ def _problems_of_one_pass(
 
 def _limits(call: host.HalfCall, lines: int) -> Iterator[str]:
     """Of the moves of the halves of a tile's lines."""
-    if lines > MOST_BLOCKS:
-        yield f"a tile of {lines} lines is more than the {MOST_BLOCKS} blocks of one DataCopy"
-    elif not call.aligned and 2 * lines > MOST_BLOCKS:
-        yield f"the halves of {lines} lines are more than the {MOST_BLOCKS} blocks of one DataCopyPad"
+    if lines > MOST_COPIED_BLOCKS:
+        yield f"a tile of {lines} lines is more than the {MOST_COPIED_BLOCKS} blocks of one DataCopy"
+    elif not call.aligned and 2 * lines > MOST_COPIED_BLOCKS:
+        yield f"the halves of {lines} lines are more than the {MOST_COPIED_BLOCKS} blocks of one DataCopyPad"
 
 
 def _gaps(call: host.HalfCall) -> Iterator[str]:

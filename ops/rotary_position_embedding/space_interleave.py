@@ -14,13 +14,16 @@ from ascend_sim.host.space import Piece, Space, Steps, distinct, number, tilings
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
 from ..shared.spaces import (
-    MOST_BLOCKS,
+    MOST_COPIED_BLOCKS,
     MOST_GAP_BYTES,
     MOST_REPEATS,
+    counted_steps,
     fields_of,
+    share_of,
     too_small,
     unfit,
     wrong_buffers,
+    wrong_sum,
 )
 from . import tiling as operator
 from . import tiling_interleave as host
@@ -68,11 +71,11 @@ def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
     """As the kernels read the fields."""
     data, call = fields_of(tiling), host.check(context)
     for block in range(tiling.block_dim):
-        front = block < data["frontCoreNum"]
-        start, rows = _rows(data, block, front)
-        positions, batches, heads = Steps.over(start, rows, 1), Steps.over(0, call.batch, 1), _whole(call.heads)
+        start, rows = share_of(block, data["frontCoreNum"], data["coreCalcNum"], data["coreCalcTail"])
+        positions, batches, heads = Steps.over(start, rows, 1), Steps.over(0, call.batch, 1), Steps.whole(call.heads)
         if tiling.path == "split_s":
-            positions, batches = _steps(start, data, "ubCalc" if front else "ubCalcTail"), _whole(call.batch)
+            prefix = "ubCalc" if block < data["frontCoreNum"] else "ubCalcTail"
+            positions, batches = _steps(start, data, prefix), Steps.whole(call.batch)
         elif tiling.path == "split_bs":
             batches = _steps(0, data, "ubCalcB")
         else:
@@ -80,22 +83,8 @@ def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
         yield Piece(block, (positions, batches, heads))
 
 
-def _rows(data: Mapping[str, int], block: int, front: bool) -> tuple[int, int]:
-    """`(first, count)` of a block."""
-    if front:
-        return block * data["coreCalcNum"], data["coreCalcNum"]
-    behind = block - data["frontCoreNum"]
-    return data["frontCoreNum"] * data["coreCalcNum"] + behind * data["coreCalcTail"], data["coreCalcTail"]
-
-
 def _steps(start: int, data: Mapping[str, int], prefix: str) -> Steps:
-    """A tail of 0 means that the last step is full."""
-    size, loops, tail = (data[f"{prefix}{name}"] for name in ("Num", "Loop", "Tail"))
-    return Steps(start, size, loops, tail or size)
-
-
-def _whole(size: int) -> Steps:
-    return Steps(0, size, 1, size)
+    return counted_steps(start, *(data[f"{prefix}{name}"] for name in ("Num", "Loop", "Tail")))
 
 
 def choices(tiling: Tiling) -> dict[str, int | str]:
@@ -116,11 +105,7 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     found = unfit(data, host.call_fields(call))
     found += too_small(data, {name: int(name == SIZES[tiling.path]) for name in INTERLEAVE})
     found += wrong_buffers(data.get("bufferNum", host.BUFFERS), QUEUES)
-    if host.used_cores(data) != tiling.block_dim:
-        found.append(
-            f"frontCoreNum {data['frontCoreNum']} and tailCoreNum {data['tailCoreNum']} do not add up to the block "
-            f"dim, {tiling.block_dim}"
-        )
+    found += wrong_sum(data, "frontCoreNum", tiling.block_dim)
     if tiling.path == "split_s" and data["ubCalcTailNum"] > data["ubCalcNum"]:
         found.append(
             f"tail cores take {data['ubCalcTailNum']} positions in a step, the buffers hold ubCalcNum = "
@@ -138,8 +123,8 @@ def _limits(path: str, call: host.InterleaveCall, size: int) -> Iterator[str]:
         yield f"a step of {elements} elements is more than the {MOST_REPEATS} repeats of the sign flip"
     one_by_one = call.padded != call.dim and lines > 1
     blocks = max(lines if one_by_one else batches, rows)
-    if blocks > MOST_BLOCKS:
-        yield f"a step of {blocks} blocks is more than the {MOST_BLOCKS} of one DataCopyPad"
+    if blocks > MOST_COPIED_BLOCKS:
+        yield f"a step of {blocks} blocks is more than the {MOST_COPIED_BLOCKS} of one DataCopyPad"
     gap_bytes = (call.seq * call.heads - lines) * call.dim * call.itemsize
     if batches > 1 and not one_by_one and gap_bytes > MOST_GAP_BYTES:
         yield f"batches lie {gap_bytes} B apart, more than the {MOST_GAP_BYTES} B of one DataCopyPad"

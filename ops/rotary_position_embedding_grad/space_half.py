@@ -9,7 +9,16 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, tilings_by_blocks, tilings_by_step
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.spaces import MOST_BLOCKS, MOST_GAP_BYTES, MOST_STRIDE, fields_of, too_small, unfit, wrong_buffers
+from ..shared.spaces import (
+    MOST_COPIED_BLOCKS,
+    MOST_GAP_BYTES,
+    MOST_STRIDE,
+    fields_of,
+    steps_and_tail,
+    too_small,
+    unfit,
+    wrong_buffers,
+)
 from . import tiling as operator
 from . import tiling_half as host
 from .struct import HALF, struct_of
@@ -52,9 +61,8 @@ def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
     per_core, step = data["coreData"] // dim, data["calcUbSize"] // dim
     for block in range(tiling.block_dim):
         names = ("lastCopyLoop", "lastCopyTail") if block == data["coreUsed"] - 1 else ("copyLoop", "copyTail")
-        loops, tail = data[names[0]], data[names[1]] // dim
-        steps = Steps(block * per_core, step, loops + (tail > 0), tail if tail > 0 else step)
-        yield Piece(block, (steps, Steps(0, heads, 1, heads)))
+        steps = steps_and_tail(block * per_core, step, data[names[0]], data[names[1]] // dim)
+        yield Piece(block, (steps, Steps.whole(heads)))
 
 
 def choices(tiling: Tiling) -> dict[str, int | str]:
@@ -91,10 +99,10 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
 
 def _limits(call: host.HalfGradCall, lines: int) -> Iterator[str]:
     """Of the moves of the halves of a tile's lines."""
-    if lines > MOST_BLOCKS:
-        yield f"a tile of {lines} lines is more than the {MOST_BLOCKS} blocks of one DataCopy"
-    elif call.pads and 2 * lines > MOST_BLOCKS:
-        yield f"the halves of {lines} lines are more than the {MOST_BLOCKS} blocks of one DataCopyPad"
+    if lines > MOST_COPIED_BLOCKS:
+        yield f"a tile of {lines} lines is more than the {MOST_COPIED_BLOCKS} blocks of one DataCopy"
+    elif call.pads and 2 * lines > MOST_COPIED_BLOCKS:
+        yield f"the halves of {lines} lines are more than the {MOST_COPIED_BLOCKS} blocks of one DataCopyPad"
 
 
 def _gaps(call: host.HalfGradCall, data: Mapping[str, int]) -> Iterator[str]:

@@ -13,7 +13,18 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, tilings_by_blocks, tilings_by_step
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.spaces import MOST_BLOCKS, MOST_GAP_BYTES, MOST_REPEATS, fields_of, too_small, unfit, wrong_buffers
+from ..shared.spaces import (
+    MOST_COPIED_BLOCKS,
+    MOST_GAP_BYTES,
+    MOST_REPEATS,
+    counted_steps,
+    fields_of,
+    share_of,
+    too_small,
+    unfit,
+    wrong_buffers,
+    wrong_sum,
+)
 from . import tiling as operator
 from . import tiling_interleave as host
 from .struct import INTERLEAVE, struct_of
@@ -55,28 +66,15 @@ def coverage(tiling: Tiling, context: TilingContext) -> Iterator[Piece]:
     data, sizes = fields_of(tiling), axes(context)
     prefix, _ = host.chunked(host.check(context))
     for block in range(tiling.block_dim):
-        start, rows, role = _rows(data, block)
+        start, rows = share_of(block, data["frontCoreNum"], data["seqFrontLen"], data["seqTailLen"])
         if tiling.path == "small":
-            size, loops, tail = (data[f"seq{role}Calc{name}"] for name in ("Num", "Loop", "Tail"))
-            positions, batches = Steps(start, size, loops, tail or size), _whole(sizes["batches"])
-            heads = _whole(sizes["heads"])
+            role = "Front" if block < data["frontCoreNum"] else "Tail"
+            positions = counted_steps(start, *(data[f"seq{role}Calc{name}"] for name in ("Num", "Loop", "Tail")))
+            batches, heads = Steps.whole(sizes["batches"]), Steps.whole(sizes["heads"])
         else:
-            size, loops, tail = (data[f"{prefix}{name}"] for name in ("Length", "Loop", "Tail"))
             positions, batches = Steps.over(start, rows, 1), Steps.over(0, sizes["batches"], 1)
-            heads = Steps(0, size, loops, tail or size)
+            heads = counted_steps(0, *(data[f"{prefix}{name}"] for name in ("Length", "Loop", "Tail")))
         yield Piece(block, (positions, batches, heads))
-
-
-def _rows(data: Mapping[str, int], block: int) -> tuple[int, int, str]:
-    """`(first position, positions, role)` of a block."""
-    behind = block - data["frontCoreNum"]
-    if behind < 0:
-        return block * data["seqFrontLen"], data["seqFrontLen"], "Front"
-    return data["frontCoreNum"] * data["seqFrontLen"] + behind * data["seqTailLen"], data["seqTailLen"], "Tail"
-
-
-def _whole(size: int) -> Steps:
-    return Steps(0, size, 1, size)
 
 
 def choices(tiling: Tiling) -> dict[str, int | str]:
@@ -99,11 +97,7 @@ def problems(tiling: Tiling, context: TilingContext) -> list[str]:
     found = unfit(data, host.call_fields(call))
     found += too_small(data, {name: int(name == size) for name in INTERLEAVE})
     found += wrong_buffers(data.get("bufferNum", host.BUFFERS), 3 if call.with_x else 2)
-    if host.used_cores(data) != tiling.block_dim:
-        found.append(
-            f"frontCoreNum {data['frontCoreNum']} and tailCoreNum {data['tailCoreNum']} do not add up to the block "
-            f"dim, {tiling.block_dim}"
-        )
+    found += wrong_sum(data, "frontCoreNum", tiling.block_dim)
     return found or list(_limits(call, tiling.path, data))
 
 
@@ -113,8 +107,8 @@ def _limits(call: host.InterleaveGradCall, path: str, data: Mapping[str, int]) -
     if repeats > MOST_REPEATS:
         yield f"a step of {rows * call.padded} elements is more than the {MOST_REPEATS} repeats of the signs' Mul"
     runs = 1 if path == "large" else {host.BSND: call.batch, host.BNSD: call.rows}.get(call.layout, 1)
-    if rows // runs > MOST_BLOCKS:
-        yield f"a run of {rows // runs} rows is more than the {MOST_BLOCKS} blocks of one DataCopyPad"
+    if rows // runs > MOST_COPIED_BLOCKS:
+        yield f"a run of {rows // runs} rows is more than the {MOST_COPIED_BLOCKS} blocks of one DataCopyPad"
     gap_bytes = (call.seq - 1) * call.dim * call.itemsize
     if path == "large" and call.layout == host.BNSD and gap_bytes > MOST_GAP_BYTES:
         yield f"heads lie {gap_bytes} B apart, more than the {MOST_GAP_BYTES} B of one DataCopyPad"

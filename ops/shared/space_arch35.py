@@ -18,6 +18,7 @@ from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 from .cuts_arch35 import COS_TEXT, CUTS, GRID, ONE_AXIS, POSITIONS_AND_HEADS, TEMPLATES, Plan, View, from_fields
 from .plans_arch35 import Room, plans, views
 from .rope_layout import RopeDims, Runs
+from .spaces import unfit
 
 AXES = {
     "": ("lines",),
@@ -166,11 +167,7 @@ class Templates:
         data = {name: value for name, value in tiling.data.items() if isinstance(value, int)}
         view, cuts = self._read(tiling.path, data, lines)
         plan = from_fields(view, cuts)
-        found = self._misread(view, lines) or [
-            f"{name} is {data[name]}, for this call it has to be {value}"
-            for name, value in lines.fields(plan, data).items()
-            if data[name] != value
-        ]
+        found = self._misread(view, lines) or unfit(data, lines.fields(plan, data))
         if plan.cores != tiling.block_dim:
             found.append(f"the fields are for {plan.cores} blocks, the block dim is {tiling.block_dim}")
         return found + _of_grid(view, cuts) + _apart(view, cuts) + self.more_problems(tiling, context)

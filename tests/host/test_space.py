@@ -63,7 +63,7 @@ def test_words():
     layout = ("a", None, ("low", "high"))
     assert words_as_fields([7, 9, 5 | 6 << 32, 0, 0], layout) == {"a": 7, "low": 5, "high": 6}
     for words, text in (
-        ([1], "the tiling data has 1 words, the tiling struct has 3"),
+        ([1], "the tiling data has 1 word, the tiling struct has 3"),
         (
             [1, 2, 3, 4],
             "the tiling data has 4 words, the tiling struct has 3, and the words behind it are not all 0",

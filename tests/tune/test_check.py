@@ -80,7 +80,7 @@ BIG = 10**30
         (f"[{BIG}]".encode(), f"{{}}: word 0 is {BIG}, which no int64 holds"),
         (f"[{'9' * 5000}]".encode(), "{} holds text that is neither JSON nor integers"),
         (b"[" * 100_000, "{} holds text that is neither JSON nor integers"),
-        (b"7", "the tiling data has 1 words, the tiling struct has 61"),
+        (b"7", "the tiling data has 1 word, the tiling struct has 61"),
         (b'{"ubCalcNum": "three"}', "{}: ubCalcNum is 'three', it must be an integer"),
         (b'{"ubCalcNum": [3]}', "{}: ubCalcNum is [3], it must be an integer"),
         (b'{"ubCalcNum": -3}', "{}: ubCalcNum is -3, it must not be negative"),

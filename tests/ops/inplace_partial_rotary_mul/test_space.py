@@ -87,11 +87,7 @@ def broken(**fields: int) -> list[str]:
         ({"coreCalcTail": 2, "ubCalcTailNum": 2}, "9 of 13 rows x 3 heads are worked on by no block"),
         ({"coreCalcNum": 5, "ubCalcNum": 5}, "block 3 works on rows 11 to 13, there are 13"),
         ({"ubCalcTailNum": 9}, "tail cores take 9 rows in a step, the buffers hold ubCalcNum = 4"),
-        (
-            {"bufferNum": 5},
-            "2 input queues of 5 buffers each; allowed are 1 to 4, since each free buffer takes one of the "
-            "8 events that V has for MTE2",
-        ),
+        ({"bufferNum": 5}, "a queue has 5 buffers; allowed are 1 to 4, with 2 queues to share 8 flags"),
         ({"tailCoreNum": 9}, "frontCoreNum 1 and tailCoreNum 9 do not add up to the block dim, 4"),
     ],
 )

@@ -98,10 +98,7 @@ def broken(**fields: int | str) -> list[str]:
         ),
         (
             {"rowsPerLoop": 32, "bufferNum": 3},
-            [
-                "4 input queues of 3 buffers each; allowed are 1 and 2, since each free buffer takes one of the 8 "
-                "events that V has for MTE2"
-            ],
+            ["a queue has 3 buffers; allowed are 1 to 2, with 4 queues to share 8 flags"],
         ),
     ],
 )

@@ -118,9 +118,9 @@ BATCHES = call(INTERLEAVE, (3, 13, 2), (1, 13, 1), 24)
 @pytest.mark.parametrize(
     ("given_call", "kernel", "fields", "text"),
     [
-        (SBND, "half", {"broadcastSecondDim": 2}, "broadcastSecondDim is 2, it has to be 3"),
+        (SBND, "half", {"broadcastSecondDim": 2}, "broadcastSecondDim is 2, for this call it has to be 3"),
         (SBND, "half", {"storeSLines": 0}, "storeSLines is 0, it has to be at least 1"),
-        (SBND, "half", {"formerXCoreOffset": 64}, "formerXCoreOffset is 64, it has to be 1536"),
+        (SBND, "half", {"formerXCoreOffset": 64}, "formerXCoreOffset is 64, for this call it has to be 1536"),
         (SBND, "half", {"formerUbLoop": 0}, "24 of 13 positions x 6 heads are worked on by no block"),
         (SBND, "half", {"formerUbLoop": 9}, "block 0 works on positions 0 to 35, there are 13"),
         (SBND, "half", {"bufferNum": 3}, "a queue has 3 buffers; allowed are 1 to 2, with 3 queues to share 8 flags"),
@@ -131,11 +131,11 @@ BATCHES = call(INTERLEAVE, (3, 13, 2), (1, 13, 1), 24)
             "formerCoreNum 1 and tailCoreNum 2 do not add up to the block dim, 4",
         ),
         (SBND, "full load", {"axisLenX3": 3}, "axisLenX3 is 3, it has to be 6"),
-        (SBND, "full load", {"isThreeOneDim": 1}, "isThreeOneDim is 1, it has to be 0"),
+        (SBND, "full load", {"isThreeOneDim": 1}, "isThreeOneDim is 1, for this call it has to be 0"),
         (SBND, "full load", {"formerCoreNum": 3}, "formerCoreNum is 3, it has to be the block dim, 4"),
         (ONE_COS, "full load", {"axisLenX3": 5}, "axisLenX3 is 5, it has to be a divisor of the 12 lines"),
         (ONE_COS, "half", {"tailUbLoop": 0}, "12 of 12 positions x 1 heads are worked on by no block"),
-        (BATCHES, "split S", {"batchSize": 2}, "batchSize is 2, it has to be 3"),
+        (BATCHES, "split S", {"batchSize": 2}, "batchSize is 2, for this call it has to be 3"),
         (
             BATCHES,
             "split S",

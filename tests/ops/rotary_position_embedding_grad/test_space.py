@@ -116,8 +116,8 @@ TOGETHER = call(INTERLEAVE, (13, 2, 3), (13, 1, 1))
 @pytest.mark.parametrize(
     ("given_call", "kernel", "fields", "text"),
     [
-        (LINES, "half", {"secondReduce": 2}, "secondReduce is 2, it has to be 3"),
-        (LINES, "half", {"coreUsed": 3}, "coreUsed is 3, it has to be 4"),
+        (LINES, "half", {"secondReduce": 2}, "secondReduce is 2, for this call it has to be 3"),
+        (LINES, "half", {"coreUsed": 3}, "coreUsed is 3, for this call it has to be 4"),
         (LINES, "half", {"calcUbSize": 0}, "calcUbSize is 0, it has to be at least 1"),
         (LINES, "half", {"copyTail": 65}, "copyTail is 65, it has to be a multiple of 64, whole lines"),
         (
@@ -130,8 +130,8 @@ TOGETHER = call(INTERLEAVE, (13, 2, 3), (13, 1, 1))
         (LINES, "half", {"bufferNum": 3}, "a queue has 3 buffers; allowed are 1 to 2, with 4 queues to share 8 flags"),
         (LINES, "half", {"copyLoop": 0}, "72 of 13 positions x 6 heads are worked on by no block"),
         (LINES, "half", {"lastCopyTail": 128}, "block 3 works on positions 12 to 13, there are 13"),
-        (PADDED, "half", {"stridePadInner": 0}, "stridePadInner is 0, it has to be 220"),
-        (BATCHES, "small", {"alignHeadDim": 80}, "alignHeadDim is 80, it has to be 64"),
+        (PADDED, "half", {"stridePadInner": 0}, "stridePadInner is 0, for this call it has to be 220"),
+        (BATCHES, "small", {"alignHeadDim": 80}, "alignHeadDim is 80, for this call it has to be 64"),
         (
             BATCHES,
             "small",
