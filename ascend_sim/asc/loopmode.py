@@ -10,6 +10,7 @@ from typing import Any
 from ascend_sim.asc.operands import ARCH_NAMES, refuse, whole
 from ascend_sim.asc.params import LoopModeParams
 from ascend_sim.asc.recorder import RECORDER, outside_kernel
+from ascend_sim.asc.state import CoreState
 from ascend_sim.program import BLOCK_BYTES, ScalarCall
 
 __all__ = ["DataCopyMVType", "reset_loop_mode_para", "set_loop_mode_para"]
@@ -71,12 +72,20 @@ def _direction(op: str, mv_type: Any) -> DataCopyMVType:
 
 
 def _keep(kind: DataCopyMVType, loops: Loops) -> None:
-    registers = {**dict(RECORDER.state.loops), kind.name: loops}
-    RECORDER.state = RECORDER.state.replace(
-        loops=tuple(sorted((name, item) for name, item in registers.items() if item))
-    )
+    asked = RECORDER.state, kind, loops
+    after = _AFTER.get(asked)
+    if after is None:
+        registers = {**dict(RECORDER.state.loops), kind.name: loops}
+        after = _AFTER[asked] = RECORDER.state.replace(
+            loops=tuple(sorted((name, item) for name, item in registers.items() if item))
+        )
+    RECORDER.state = after
     for _ in range(_REGISTERS if loops else 1):
         RECORDER.charge(ScalarCall.MASK)
+
+
+_AFTER: dict[tuple[CoreState, DataCopyMVType, Loops], CoreState] = {}
+"""The state after a call, by the one before it: kernels set the same loops for every tile."""
 
 
 def loops_of(to_ub: bool) -> Loops:

@@ -61,26 +61,37 @@ def outermost(block: Round, path: Path = ()) -> Iterator[tuple[Path, TileLoop]]:
             yield from outermost(this, (*here, index))
 
 
-def left_out_cycles(
-    lines: Sequence[CoreTimeline], blocks: Mapping[int, Round], inner: Sequence[Stretches], halves: Halves
-) -> dict[int, float]:
-    """By core, what all rounds that were left out cost. `inner`: what lines stand for but for outermost loops."""
-    found: dict[int, float] = defaultdict(float)
-    runs: dict[Path, list[Run]] = defaultdict(list)
-    waves: dict[int, int] = defaultdict(int)
-    for line, stretch in zip(lines, inner, strict=True):
-        warp = Warp(line, stretch)
-        found[line.core] += warp.finish(line) - line.finish
-        block = blocks.get(line.program.block)
-        done = np.append(np.maximum.accumulate(np.asarray(line.end, np.int64)), line.begin)
-        for path, loop in () if block is None else outermost(block):
-            marks = done[[this.first - 1 for this in loop.rounds[loop.lead :: loop.period]]]
-            runs[(waves[line.core], *path)].append(Run(line.core, loop, marks, warp))
-        waves[line.core] += 1
-    for same in runs.values():
-        for run, cycles in zip(same, _costs(same, halves.get(same[0].loop.key)), strict=True):
-            found[run.core] += run.left_out * cycles
-    return found
+class Runs:
+    """All runs of loops that left out rounds, ready to be asked what these cost. `inner`: what lines stand for but for
+    outermost loops."""
+
+    def __init__(
+        self,
+        lines: Sequence[CoreTimeline],
+        blocks: Mapping[int, Round],
+        inner: Sequence[Stretches],
+        dones: Sequence[Ints],
+    ) -> None:
+        self._fixed: dict[int, float] = defaultdict(float)
+        runs: dict[Path, list[Run]] = defaultdict(list)
+        waves: dict[int, int] = defaultdict(int)
+        for line, stretch, done in zip(lines, inner, dones, strict=True):
+            warp = Warp(line, stretch, done)
+            self._fixed[line.core] += warp.finish(line) - line.finish
+            block = blocks.get(line.program.block)
+            for path, loop in () if block is None else outermost(block):
+                marks = done[[this.first - 1 for this in loop.rounds[loop.lead :: loop.period]]]
+                runs[(waves[line.core], *path)].append(Run(line.core, loop, marks, warp))
+            waves[line.core] += 1
+        self._runs = list(runs.values())
+
+    def left_out_cycles(self, halves: Halves) -> Floats:
+        """By core, what all rounds that were left out cost."""
+        found = dict(self._fixed)
+        for same in self._runs:
+            for run, cycles in zip(same, _costs(same, halves.get(same[0].loop.key)), strict=True):
+                found[run.core] += run.left_out * cycles
+        return np.array([found[core] for core in sorted(found)])
 
 
 def _costs(runs: Sequence[Run], half: int | None) -> Floats:

@@ -11,12 +11,21 @@ from ascend_sim.sampling.stretches import Floats, Ints, Stretches
 from ascend_sim.timeline import CoreTimeline
 
 
-class Warp:
-    """The time of one block. A stretch lasts from when all work in front of it is done until its own is."""
+def done_by(line: CoreTimeline) -> Ints:
+    """When each instruction of a block and all before it have ended, in cycles; behind them the block's begin, for what
+    ends before any instruction does."""
+    ends = np.asarray(line.end, np.int64)
+    return np.append(np.maximum.accumulate(ends) if len(ends) else ends, line.begin)
 
-    def __init__(self, line: CoreTimeline, found: Stretches) -> None:
-        done = np.maximum.accumulate(np.asarray(line.end, np.int64)) if len(line.end) else np.zeros(0, np.int64)
-        at = np.append(done, line.begin)[found.ends - 1]  # a stretch that ends before any instruction: the beginning
+
+class Warp:
+    """The time of one block. A stretch lasts from when all work in front of it is done until its own is.
+
+    `done`: that of the block, where it is known.
+    """
+
+    def __init__(self, line: CoreTimeline, found: Stretches, done: Ints | None = None) -> None:
+        at = (done_by(line) if done is None else done)[found.ends - 1]
         self._at: Ints = np.maximum.accumulate(np.concatenate([[line.begin], at]))
         lasts = np.diff(self._at) * found.weights
         self._whole: Floats = line.begin + np.concatenate([[0.0], np.cumsum(lasts)])

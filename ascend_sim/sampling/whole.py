@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from ascend_sim.asc.tiles import Excerpt, LoopKey, TileLoop
+from ascend_sim.asc.tiles import Excerpt, LoopKey, Round, TileLoop
 from ascend_sim.host.device import Launch
 from ascend_sim.machine.costs import SCALAR_ACCESS, CostModel
 from ascend_sim.program import CopyWork
 from ascend_sim.report.metrics import Metrics, PipeUse, measure
-from ascend_sim.sampling.rates import left_out_cycles, outermost
+from ascend_sim.sampling.rates import Runs, outermost
 from ascend_sim.sampling.stretches import Floats, Halves, Ints, Stretches, stretches
-from ascend_sim.sampling.warp import warped
+from ascend_sim.sampling.warp import done_by, warped
 from ascend_sim.timeline import CoreTimeline, MemoryCounters, Timeline
 
 
@@ -27,6 +27,8 @@ class Whole:
         self.launch = launch
         self.excerpt = excerpt
         self.blocks = self._stretches({})
+        self._by_inner_halves: dict[frozenset[tuple[LoopKey, int]], Runs] = {}
+        self._by_halves: dict[frozenset[tuple[LoopKey, int]], Floats] = {}
 
     @property
     def recorded(self) -> int:
@@ -44,7 +46,7 @@ class Whole:
         return self.instructions == self.recorded
 
     def _stretches(self, halves: Halves, outermost: bool = True) -> list[Stretches]:
-        blocks = {} if self.excerpt is None else self.excerpt.blocks
+        blocks = self._recorded_blocks
         return [
             stretches(blocks.get(core.block), len(core.instrs), halves, outermost)
             for core in self.launch.program.blocks
@@ -55,9 +57,42 @@ class Whole:
 
     def left_out_cycles(self, halves: Halves) -> Floats:
         """By core, how much longer its blocks take than their excerpts; see `Halves`."""
-        blocks = {} if self.excerpt is None else self.excerpt.blocks
-        found = left_out_cycles(self._lines(), blocks, self._stretches(halves, outermost=False), halves)
-        return np.array([found[core] for core in sorted(found)])
+        asked = frozenset(halves.items())
+        found = self._by_halves.get(asked)
+        if found is None:
+            inner = {key: half for key, half in halves.items() if key in self._inner_keys}
+            found = self._by_halves[asked] = self._runs(inner).left_out_cycles(halves)
+        return found
+
+    def _runs(self, halves: Halves) -> Runs:
+        """`halves`: of loops inside others only."""
+        asked = frozenset(halves.items())
+        found = self._by_inner_halves.get(asked)
+        if found is None:
+            inner = self._stretches(halves, outermost=False)
+            found = self._by_inner_halves[asked] = Runs(self._lines(), self._recorded_blocks, inner, self._done)
+        return found
+
+    @cached_property
+    def _inner_keys(self) -> set[LoopKey]:
+        """Loops that left out rounds inside rounds of others that did."""
+        return {
+            inner.key
+            for block in self._recorded_blocks.values()
+            for _, loop in outermost(block)
+            for this in loop.rounds
+            for inner in this.all_loops()
+            if not inner.whole
+        }
+
+    @cached_property
+    def _done(self) -> list[Ints]:
+        """By block, when its instructions are done; see `done_by`."""
+        return [done_by(line) for line in self._lines()]
+
+    @property
+    def _recorded_blocks(self) -> Mapping[int, Round]:
+        return {} if self.excerpt is None else self.excerpt.blocks
 
     @cached_property
     def finishes(self) -> Floats:
@@ -110,25 +145,21 @@ class Whole:
     def unrest_cycles(self) -> float:
         """How far off the time of all rounds that were left out is if each of them is off by a standard deviation of
         the repeated ones; mean of the blocks."""
-        if self.excerpt is None:
-            return 0.0
         total = 0.0
-        for line in self._lines():
-            block = self.excerpt.blocks.get(line.program.block)
+        for line, done in zip(self._lines(), self._done, strict=True):
+            block = self._recorded_blocks.get(line.program.block)
             if block is not None and block.loops:
-                done = np.maximum.accumulate(np.asarray(line.end, np.int64))
-                total += sum(_unrest(loop, 1.0, np.append(done, line.begin)) for loop in block.loops)
+                total += sum(_unrest(loop, 1.0, done) for loop in block.loops)
         return total / len(self._lines())
 
     def loops_in_turn(self) -> int:
         """How many loops of which rounds were left out follow each other in a block, at most."""
-        blocks = {} if self.excerpt is None else self.excerpt.blocks
-        return max((sum(1 for _ in outermost(block)) for block in blocks.values()), default=0)
+        return max((sum(1 for _ in outermost(block)) for block in self._recorded_blocks.values()), default=0)
 
     def patterns(self) -> dict[LoopKey, int]:
         """Of each tile loop of which rounds were left out: the most rounds of one run of it that are repeated."""
         found: dict[LoopKey, int] = {}
-        for block in {} if self.excerpt is None else self.excerpt.blocks.values():
+        for block in self._recorded_blocks.values():
             for loop in block.all_loops():
                 if not loop.whole:
                     found[loop.key] = max(found.get(loop.key, 0), len(loop.pattern))
