@@ -37,6 +37,8 @@ LONG_ROUND_INSTRUCTIONS = 128
 queues have room."""
 LONG_PERIOD_INSTRUCTIONS = 2000
 """A longer period is not waited for: its rounds are so long that where they begin in a line matters little."""
+NEARLY = 4
+"""A block that has recorded this share (1 in so many) of what it should is sparing with what follows."""
 LINE_BYTES = 4096
 APART_BYTES = 1 << 44
 MOST_RUNS = 64
@@ -100,6 +102,11 @@ class Round:
     end: int = -1
     loops: list[TileLoop] = field(default_factory=list)
 
+    @property
+    def instructions(self) -> int:
+        """About how many the round has in the whole."""
+        return self.end - self.first + sum(loop.left_out_instructions for loop in self.loops)
+
     def all_loops(self) -> Iterator[TileLoop]:
         """The loops in it and those inside them, as they ran."""
         for loop in self.loops:
@@ -127,6 +134,15 @@ class TileLoop:
         return len(self.rounds) == self.total
 
     @property
+    def left_out_instructions(self) -> int:
+        """About how many instructions of the whole were not recorded, also of loops inside."""
+        inside = sum(inner.left_out_instructions for this in self.rounds for inner in this.loops)
+        if self.whole:
+            return inside
+        pattern = self.pattern
+        return inside + (self.total - len(self.rounds)) * sum(this.instructions for this in pattern) // len(pattern)
+
+    @property
     def pattern(self) -> list[Round]:
         return self.rounds[self.lead : -1]
 
@@ -135,12 +151,19 @@ class Excerpt:
     """Takes in a few rounds each time that a tile loop runs: as many as `patterns` says of it, else as few as will do.
 
     `blocks`: what was recorded, by block; a block without tile loops is missing. `reach_bytes`: GM that was touched
-    before so many other bytes were is not in L2 any more; see `move_apart`.
+    before so many other bytes were is not in L2 any more; see `move_apart`. `limit`: how many instructions to record
+    if that can be; more where even the shortest excerpt of every loop has more.
     """
 
-    def __init__(self, patterns: Mapping[LoopKey, int] | None = None, reach_bytes: float = math.inf) -> None:
+    def __init__(
+        self,
+        patterns: Mapping[LoopKey, int] | None = None,
+        reach_bytes: float = math.inf,
+        limit: float = math.inf,
+    ) -> None:
         self.patterns = dict(patterns or {})
         self.reach_bytes = reach_bytes
+        self.limit = limit
         self._gaps: dict[int, list[int]] = {}
         self.blocks: dict[int, Round] = {}
         self._inside: dict[int, Round] = {}
@@ -169,9 +192,15 @@ class Excerpt:
                 index = loop.total - 1
         self._inside[block] = around
 
+    @property
+    def _limit_of_block(self) -> float:
+        return self.limit / RECORDER.block_dim
+
     def _repeated(self, loop: TileLoop) -> int:
         """Rounds of the pattern of a loop whose second round has been recorded."""
         wanted = self.patterns.get(loop.key)
+        if wanted is None and loop.rounds[0].first * NEARLY >= self._limit_of_block:
+            wanted = PERIODS
         if wanted is None:
             wanted = max(PERIODS, -(-PATTERN_INSTRUCTIONS // (loop.rounds[1].end - loop.rounds[1].first)))
         return -(-wanted // (PERIODS * loop.period)) * PERIODS * loop.period
@@ -204,7 +233,8 @@ class Excerpt:
         """
         this = loop.rounds[1]
         loop.period = _period(core, this, *starts)
-        if loop.period * (this.end - this.first) > LONG_PERIOD_INSTRUCTIONS:
+        longest = min(LONG_PERIOD_INSTRUCTIONS, self._limit_of_block / (PERIODS + 1))
+        if loop.period * (this.end - this.first) > longest:
             loop.period = 1
         left_out = self._left_out(loop)
         if left_out <= 0 and loop.period > 1:
@@ -215,7 +245,7 @@ class Excerpt:
     def _left_out(self, loop: TileLoop) -> int:
         """How many rounds of a loop can be left out: whole periods, and pairs."""
         second = loop.rounds[1]
-        least = 1 if second.end - second.first >= LONG_ROUND_INSTRUCTIONS else 2
+        least = 1 if second.instructions >= LONG_ROUND_INSTRUCTIONS else 2
         step = math.lcm(loop.period, PARITY)
         return (loop.total - least - self._repeated(loop) - 1) // step * step
 

@@ -13,6 +13,7 @@ leaves out would leave them, and what comes behind these rounds finds nothing of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,6 +29,8 @@ RATHER_WHOLE_INSTRUCTIONS = 400_000
 """... and up to this size if the first excerpt will not do."""
 BUDGET = 1 / 32
 """No more than this share of a larger launch is simulated; the error is then what it is."""
+ROUGH_INSTRUCTIONS = 60_000
+"""What a rough excerpt records if it can: so many that most launches are not hurried."""
 LONGER = 1.2
 """An excerpt is not taken again for less than so many times its length."""
 UNREST = 2.5
@@ -70,7 +73,7 @@ def estimate(run: Run, *, exact: bool = False, rough: bool = False, fits: bool =
     patterns: dict[LoopKey, int] = {}
     simulated = 0
     while not exact:
-        excerpt = Excerpt(patterns)
+        excerpt = Excerpt(patterns, limit=ROUGH_INSTRUCTIONS if rough else math.inf)
         whole = Whole(run(excerpt), excerpt)
         simulated += whole.recorded
         if whole.complete and fits:
