@@ -245,7 +245,8 @@ class Excerpt:
     def _left_out(self, loop: TileLoop) -> int:
         """How many rounds of a loop can be left out: whole periods, and pairs."""
         second = loop.rounds[1]
-        least = 1 if second.instructions >= LONG_ROUND_INSTRUCTIONS else 2
+        size = second.end - second.first if math.isinf(self.limit) else second.instructions
+        least = 1 if size >= LONG_ROUND_INSTRUCTIONS else 2
         step = math.lcm(loop.period, PARITY)
         return (loop.total - least - self._repeated(loop) - 1) // step * step
 

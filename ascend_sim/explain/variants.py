@@ -55,7 +55,7 @@ class ChangedCosts(CostModel):
                 vf = soc.require_timing().vf
                 assert vf is not None
                 layout = UbLayout.of(soc.ub)
-                self.vf = VfTimer(vf, _BanklessLayout(layout.groups, layout.row_bytes, layout.banks))
+                self.vf = VfTimer.of(vf, _BanklessLayout(layout.groups, layout.row_bytes, layout.banks))
 
     def lower(self, instr: Instr) -> Op:
         known = id(instr) in self._lowered

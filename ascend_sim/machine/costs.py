@@ -108,7 +108,7 @@ class CostModel:
             kind: calls.framework_cycles if kind in _FRAMEWORK else int(getattr(calls, f"{kind.name.lower()}_cycles"))
             for kind in ScalarCall
         }
-        self.vf = None if timing.vf is None else VfTimer(timing.vf, UbLayout.of(soc.ub))
+        self.vf = None if timing.vf is None else VfTimer.of(timing.vf, UbLayout.of(soc.ub))
         self._lowered: dict[int, Op] = {}
         self._occupancies: dict[Any, int] = {}
         self._lowerers: dict[type, Callable[[Instr], Op]] = {

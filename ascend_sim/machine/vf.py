@@ -33,12 +33,27 @@ class VfTimer:
         self._layout = layout
         self._known: dict[Any, int] = {}
 
+    @classmethod
+    def of(cls, timing: VfTiming, layout: UbLayout) -> VfTimer:
+        """The one that all who price with the same timing share."""
+        key = id(timing), layout
+        found = _TIMERS.get(key)
+        if found is None:
+            while len(_TIMERS) >= _MOST_TIMERS:
+                _TIMERS.pop(next(iter(_TIMERS)))
+            found = _TIMERS[key] = cls(timing, layout)  # keeps `timing`, so that no other takes its id
+        return found
+
     def cycles(self, work: VfWork) -> int:
         key = _key(work.body, self._layout.phase_bytes)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = _Run(self._timing, self._layout).cycles(work.body)
         return found
+
+
+_MOST_TIMERS = 8
+_TIMERS: dict[tuple[int, UbLayout], VfTimer] = {}
 
 
 def _key(items: Items, phase: int) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from ascend_sim.asc.tiles import Excerpt, LoopKey, Round, TileLoop
 from ascend_sim.host.device import Launch
 from ascend_sim.machine.costs import SCALAR_ACCESS, CostModel
-from ascend_sim.program import CopyWork
+from ascend_sim.program import CopyWork, Instr
 from ascend_sim.report.metrics import Metrics, PipeUse, measure
 from ascend_sim.sampling.rates import Runs, outermost
 from ascend_sim.sampling.stretches import Floats, Halves, Ints, Stretches, stretches
@@ -233,13 +233,19 @@ class _ScalarCycles:
     def __init__(self, launch: Launch) -> None:
         self._costs = CostModel(launch.soc)
 
+        self._known: dict[int, int] = {}
+
     def of(self, line: CoreTimeline, block: Stretches) -> int:
-        extra = 0.0
-        for instr, weight in zip(line.program.instrs, block.per_instruction(), strict=True):
-            if weight != 1.0:
-                op = self._costs.lower(instr)
-                extra += (weight - 1.0) * (op.issue + (op.occupancy if op.kind == SCALAR_ACCESS else 0))
-        return line.scalar_cycles + round(extra)
+        instrs = line.program.instrs
+        cycles = np.fromiter(map(self._cycles, instrs), np.float64, len(instrs))
+        return line.scalar_cycles + round(float(np.dot(block.per_instruction() - 1.0, cycles)))
+
+    def _cycles(self, instr: Instr) -> int:
+        found = self._known.get(id(instr))
+        if found is None:
+            op = self._costs.lower(instr)
+            found = self._known[id(instr)] = op.issue + (op.occupancy if op.kind == SCALAR_ACCESS else 0)
+        return found
 
 
 def _unrest(loop: TileLoop, outer: float, done: Ints) -> float:
