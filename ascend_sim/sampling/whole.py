@@ -180,7 +180,7 @@ class Whole:
             zip(self._lines(), self.blocks, strict=True), key=lambda pair: (pair[0].core, pair[0].begin)
         ):
             stretched = warped(line, block, scalar.of(line, block), later[line.core])
-            later[line.core] += stretched.finish - line.finish - later[line.core]
+            later[line.core] = stretched.finish - line.finish
             lines.append(stretched)
         order = {id(line.program): number for number, line in enumerate(self._lines())}
         lines.sort(key=lambda line: order[id(line.program)])

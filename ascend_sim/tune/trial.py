@@ -92,7 +92,7 @@ def account_of(found: Estimate) -> dict[str, dict[str, float]]:
     """Where the time of the block that ends last goes, in us."""
     whole = found.whole
     program, timeline = whole.launch.program, whole.launch.timeline
-    ends = [Warp(line, block).finish(line) for line, block in zip(timeline.cores, whole.blocks, strict=True)]
+    ends = [line.finish for line in whole.timeline.cores]  # later than those of the excerpt where blocks take turns
     last = ends.index(max(ends))
     line, block = timeline.cores[last], whole.blocks[last]
     warp = Warp(line, block)
