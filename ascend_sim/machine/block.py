@@ -72,20 +72,31 @@ class Transfers:
         layout, addresses = self._layout, self._program.gm_addresses
         return zip(layout.transfers, map(addresses.__getitem__, layout.transfer_positions), strict=True)
 
-    def left_out(self, most: int) -> Iterator[list[tuple[Op, int]]]:
-        """Of an excerpt: rounds that were left out, `most` transfers, as they would follow; of the loop of which most
-        were."""
+    @property
+    def parts(self) -> int:
+        """Of an excerpt: parts of the block in each of which rounds were left out."""
+        return len(self._program.repeats)
+
+    def of_part(self, number: int) -> Iterator[tuple[Op, int]]:
+        """What was recorded of such a part, up to the next one."""
         layout, addresses = self._layout, self._program.gm_addresses
-        if not self._program.repeats:
-            return
-        repeat = max(self._program.repeats, key=lambda repeat: repeat.rounds * (repeat.end - repeat.first))
+        firsts = [0, *(repeat.first for repeat in self._program.repeats[1:]), len(addresses)]
+        low, high = (bisect_left(layout.transfer_positions, at) for at in firsts[number : number + 2])
+        places = layout.transfer_positions[low:high]
+        return zip(layout.transfers[low:high], map(addresses.__getitem__, places), strict=True)
+
+    def left_out(self, number: int, most: int) -> Iterator[list[tuple[Op, int]]]:
+        """The rounds that were left out of such a part, up to `most` transfers or one round, as they
+        would follow."""
+        layout, addresses = self._layout, self._program.gm_addresses
+        repeat = self._program.repeats[number]
         size = repeat.end - repeat.first
         low, high = (bisect_left(layout.transfer_positions, at) for at in (repeat.first, repeat.end))
         places = layout.transfer_positions[low:high]
         steps = [addresses[at + size] - addresses[at] for at in places]
-        for number in range(min(most // max(1, len(places)), repeat.rounds)):
+        for round_number in range(min(max(1, most // max(1, len(places))), repeat.rounds)):
             yield [
-                (op, addresses[at] + number * step)
+                (op, addresses[at] + round_number * step)
                 for op, at, step in zip(layout.transfers[low:high], places, steps, strict=True)
             ]
 

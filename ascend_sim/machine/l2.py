@@ -13,9 +13,9 @@ for one piece more (22 % for rows of 2 KiB on A2).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import chain, cycle, pairwise
 
 from ascend_sim.program import CopyWork
 
@@ -69,6 +69,12 @@ class Footprint:
         return cls(lines, sum(grains for _, grains, _, _ in lines), moved * GRAIN_BYTES, len(starts), pieces)
 
 
+def evenly_rounded(mean: float, count: int) -> Iterator[int]:
+    """`count` whole numbers of that mean, as alike as can be."""
+    ends = (int((number + 1) * mean + 1e-9) for number in range(count))
+    return (end - begin for begin, end in pairwise(chain([0], ends)))
+
+
 Move = tuple[Footprint, int, bool]
 """A transfer's footprint, its GM byte address, and whether it is a store."""
 
@@ -95,18 +101,26 @@ class L2:
         self._promised = None
         self.dirty_grains = 0
 
-    def fill_like(self, other: L2) -> None:
-        """Fill it to the brim with lines that nobody will ask for: such as `other` holds, again and again."""
+    def __len__(self) -> int:
+        """Lines that it holds."""
+        return len(self._lines)
+
+    @property
+    def dirty_grains_per_line(self) -> float:
+        return self.dirty_grains / len(self._lines) if self._lines else 0.0
+
+    def fill(self, parts: Iterable[tuple[int, float]]) -> None:
+        """Fill it to the brim with lines that nobody will ask for: so many with so many dirty grains on average, which
+        go in this order, and again from the first part on."""
         self.clear()
-        pattern = list(other._lines.values())
-        if not pattern:
-            return
-        first = -self._capacity_lines % len(pattern)  # so that the last line is the last one of `other`
-        turned = pattern[first:] + pattern[:first]
-        self._lines.update(zip(range(-1, -1 - self._capacity_lines, -1), cycle(turned), strict=False))
-        turns, rest = divmod(self._capacity_lines, len(turned))
-        dirty = [(bits >> _GRAINS).bit_count() for bits in turned]
-        self.dirty_grains = turns * sum(dirty) + sum(dirty[:rest])
+        for lines, dirty in cycle([part for part in parts if part[0]]):
+            there = len(self._lines)
+            more = min(lines, self._capacity_lines - there)
+            if not more:
+                break
+            for number, grains in enumerate(evenly_rounded(dirty, more), there):
+                self._lines[-1 - number] = _ALL | (1 << grains) - 1 << _GRAINS
+                self.dirty_grains += grains
 
     def hold(self, transfers: Callable[[], Iterable[Move]], most_lines: int) -> bool:
         """Take in all transfers if nothing need be displaced for it; else take in nothing and answer False.

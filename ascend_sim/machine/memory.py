@@ -93,18 +93,35 @@ class Memory:
         self.all_held = kept and l2.displaced_lines == before
 
     def endless(self, blocks: Sequence[Transfers]) -> None:
-        """Leave in L2 what a launch leaves that goes on like this for ever: other lines, as many of them written.
+        """Fill L2 with other lines, so that each line that comes in displaces one as dirty as those of its part of the
+        launch leave behind: as much is written in all as is stored.
 
-        What an excerpt has left out shows it best: it begins and ends less often in the middle of a line.
+        What an excerpt has left out shows best how dirty that is: it begins and ends less often in the middle of a
+        line. Dirty lines lie as evenly as cores that are out of step would leave them.
         """
-        once = L2(_ENDLESS_BYTES)
-        for rounds in zip_longest(
-            *(block.left_out(_ENDLESS_TRANSFERS // len(blocks)) for block in blocks), fillvalue=()
-        ):
-            self._pass_through(once, rounds)
-        if once.empty:
-            self._pass_through(once, blocks)
-        self.l2.fill_like(once)
+        seen = L2(_ENDLESS_BYTES)
+        parts = max((block.parts for block in blocks), default=0)
+        found = [self._lines_of_part(seen, blocks, number, _ENDLESS_TRANSFERS // parts) for number in range(parts)]
+        if not any(lines for lines, _ in found):
+            self._pass_through(seen, blocks)
+            found.append((len(seen), seen.dirty_grains_per_line))
+        self.l2.fill(found)
+
+    def _lines_of_part(self, seen: L2, blocks: Sequence[Transfers], number: int, most: int) -> tuple[int, float]:
+        """`(lines that come in, dirty grains of a line)` of part `number`; `seen` takes in what was recorded of it.
+
+        A part in which much else happens than in the rounds that were left out speaks for itself.
+        """
+        mine = [block for block in blocks if number < block.parts]
+        lines, dirty = len(seen), seen.dirty_grains
+        self._pass_through(seen, [block.of_part(number) for block in mine])
+        lines = len(seen) - lines
+        own = (seen.dirty_grains - dirty) / lines if lines else 0.0
+        alike = L2(_ENDLESS_BYTES)
+        for rounds in zip_longest(*(block.left_out(number, most // len(mine)) for block in mine), fillvalue=()):
+            self._pass_through(alike, rounds)
+        found = alike.dirty_grains_per_line
+        return lines, found if own >= _ALIKE * found else own
 
     def _pass_through(self, l2: L2, blocks: Sequence[Iterable[tuple[Op, int]]]) -> None:
         for turn in zip_longest(*blocks):
@@ -118,6 +135,8 @@ class Memory:
 _ROWS = int(Stage.ROWS)
 _ENDLESS_BYTES = 1 << 60
 _ENDLESS_TRANSFERS = 5_000
+_ALIKE = 0.6
+"""Lines of a part that are less dirty than so much of those of its rounds left out come from something else."""
 
 
 class Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from ascend_sim.sampling.calls import TimedCall
 from ascend_sim.sampling.estimate import Estimate
 from ascend_sim.sampling.stretches import Floats
 from ascend_sim.sampling.warp import Warp
+from ascend_sim.sampling.whole import Whole
 
 PIPES = {PipeID.PIPE_V: "vec", PipeID.PIPE_MTE2: "mte2", PipeID.PIPE_MTE3: "mte3", PipeID.PIPE_S: "scalar"}
 
@@ -89,25 +91,59 @@ def try_out(call: TimedCall, tiling: Tiling, *, exact: bool = False, rough: bool
 
 
 def account_of(found: Estimate) -> dict[str, dict[str, float]]:
-    """Where the time of the block that ends last goes, in us."""
+    """Where the time of the block that ends last goes, in us.
+
+    The duration comes from what rounds cost while all cores are busy, the blocks' own times from their own rounds: the
+    blocks of a core share what is left of the duration behind its idle time as their own times go.
+    """
     whole = found.whole
     program, timeline = whole.launch.program, whole.launch.timeline
-    ends = [line.finish for line in whole.timeline.cores]  # later than those of the excerpt where blocks take turns
-    last = ends.index(max(ends))
-    line, block = timeline.cores[last], whole.blocks[last]
-    warp = Warp(line, block)
+    last = _ends_last(whole)
+    line, warp = timeline.cores[last.index], last.warp
     alone = Program(program.kernel, [line.program], auto_sync=program.auto_sync)
     alone_timeline = type(timeline)(timeline.clock_mhz, [line], line.finish, timeline.launch_us)
     (of_block,) = account(alone, alone_timeline, whole.launch.soc).blocks
-    total_us = (warp.finish(line) - line.begin) / timeline.clock_mhz
-    around = {BEFORE: found.duration_us - timeline.launch_us - total_us, LAUNCH: timeline.launch_us}
+    idle_us = timeline.to_us(last.idle)
+    us_per_cycle = (found.duration_us - timeline.launch_us - idle_us) / (last.before + last.cycles)
+    around = {BEFORE: idle_us + last.before * us_per_cycle, LAUNCH: timeline.launch_us}
     parts: dict[str, dict[str, float]] = {}
     for name, pipe in of_block.pipes.items():
         gaps = pipe.gaps
-        lasting_us = (warp(gaps.end) - warp(gaps.begin)) / timeline.clock_mhz
+        lasting_us = (warp(gaps.end) - warp(gaps.begin)) * us_per_cycle
         waits = _by_reason(gaps, lasting_us, of_block.columns)
-        parts[name] = {WORK: total_us - sum(waits.values()), **waits, **around}
+        parts[name] = {WORK: last.cycles * us_per_cycle - sum(waits.values()), **waits, **around}
     return parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """A block that ends last, in cycles of the whole: it takes `cycles`; `before` it other blocks of its core did, and
+    `idle` the core waited for one to begin."""
+
+    index: int
+    warp: Warp
+    cycles: float
+    before: float
+    idle: int
+
+    @property
+    def end(self) -> float:
+        return self.idle + self.before + self.cycles
+
+
+def _ends_last(whole: Whole) -> _Last:
+    before: dict[int, float] = defaultdict(float)
+    busy: dict[int, int] = defaultdict(int)
+    found: list[_Last] = []
+    lines = whole.launch.timeline.cores
+    for index in sorted(range(len(lines)), key=lambda index: lines[index].begin):
+        line = lines[index]
+        warp = Warp(line, whole.blocks[index])
+        cycles = warp.finish(line) - line.begin
+        found.append(_Last(index, warp, cycles, before[line.core], line.begin - busy[line.core]))
+        before[line.core] += cycles
+        busy[line.core] += line.finish - line.begin
+    return max(found, key=lambda block: block.end)
 
 
 WAITS = {Reason.FLAG: "waits for", Reason.BARRIER: "PipeBarrier behind"}

@@ -22,7 +22,7 @@ from ascend_sim.tune.processes import Processes
 from ascend_sim.tune.reasons import reason
 from ascend_sim.tune.search import Tuning, model_error, tune
 from ascend_sim.tune.text import tuning_csv, tuning_json, tuning_text
-from ascend_sim.tune.trial import try_out
+from ascend_sim.tune.trial import account_of, try_out
 
 OP = operator_named("inplace_partial_rotary_mul")
 INPUTS = {"x": ((1, 40, 2, 32), "float16"), "cos": ((1, 40, 1, 32), "float16"), "sin": ((1, 40, 1, 32), "float16")}
@@ -98,6 +98,21 @@ def test_kernels_that_name_their_choices_differently(found: Tuning):
     assert "columns per loop" in text
     assert len({len(row) for row in csv.reader(tuning_csv(tuning).splitlines())}) == 1
     assert "<th>columns per loop</th>" in page(tuning)
+
+
+def test_no_part_of_the_time_of_an_excerpt_is_negative():
+    x, table = ((2, 1024, 32, 128), "float16"), ((2, 1024, 1, 128), "float16")
+    inputs = {"x": x, "cos": table, "sin": table}
+    call = TimedCall(OP, inputs, {"partial_slice": (0, 128)}, load("ascend950", {"l2.bytes": "8 MiB"}))
+    tilings = list(OP.space_on("ascend950").candidates(call.context, 12))
+    found = call.time(tilings[-1], rough=True)
+    timeline = found.whole.launch.timeline
+    begins = {timeline.to_us(line.begin) for line in timeline.cores}
+    assert not found.exact
+    for parts in account_of(found).values():
+        assert min(parts.values()) >= 0
+        assert sum(parts.values()) == pytest.approx(found.duration_us)
+        assert any(parts["until its block starts"] == pytest.approx(begin) for begin in begins)
 
 
 def test_one_that_fails_costs_only_itself(found: Tuning, monkeypatch: pytest.MonkeyPatch):
