@@ -78,7 +78,7 @@ def estimate(run: Run, *, exact: bool = False, rough: bool = False, fits: bool =
         simulated += whole.recorded
         if whole.complete and fits:
             return Estimate(whole, whole.metrics.duration_us, 0.0, simulated)
-        if whole.instructions <= WHOLE_INSTRUCTIONS:
+        if whole.complete or whole.instructions <= WHOLE_INSTRUCTIONS:
             break
         found = _judged(whole, simulated, fits)
         if found.error <= TOLERANCE or rough:

@@ -77,6 +77,17 @@ def test_a_launch_that_does_not_fit_into_l2(monkeypatch: pytest.MonkeyPatch):
     )
 
 
+@pytest.mark.parametrize("rough", [True, False])
+def test_where_nothing_is_left_out_l2_is_that_of_the_launch(rough: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(estimates, "RATHER_WHOLE_INSTRUCTIONS", 0)
+    example = operator_named("pypto_rope").example
+    one = timed(("pypto_rope", "Ascend910B3", example.inputs, example.attrs), l2__bytes="1 MiB")
+    found, exact = one.time(rough=rough), one.time(exact=True)
+    assert not one.fits_l2
+    assert (found.exact, found.error) == (True, 0.0)
+    assert found.duration_us == exact.duration_us
+
+
 def test_tilings_are_timed_one_after_another():
     one = timed("interleave grad")
     first, again = one.time(), one.time()
