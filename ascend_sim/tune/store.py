@@ -67,7 +67,7 @@ class Store:
         """Results by number of the point."""
         with self._told():
             rows = self._connection.execute("SELECT number, result FROM points ORDER BY number").fetchall()
-        return {number: json.loads(result) for number, result in rows}
+            return {number: json.loads(result) for number, result in rows}
 
     def keep(self, numbers: Sequence[int], result: Mapping[str, Any]) -> None:
         """Write the result that these points have in common; it is on the disk when this returns."""
@@ -102,6 +102,8 @@ class Store:
             else:
                 text = f"cannot write the results file {self.path}: {error}"
             raise InputError(text) from None
+        except json.JSONDecodeError as error:
+            raise InputError(f"results file {self.path} is damaged ({error}); {ANOTHER}") from None
 
     def __enter__(self) -> Store:
         return self

@@ -250,6 +250,19 @@ def test_a_file_that_is_none(tmp_path: Path):
     assert other.read_bytes() == kept
 
 
+@pytest.mark.parametrize("change", ["UPDATE sweep SET identity = '{'", "UPDATE points SET result = ''"])
+def test_a_file_whose_contents_are_damaged(change: str, tmp_path: Path):
+    path, one = tmp_path / "r.sweep", a_sweep("x.S=2")
+    run_sweep(one, path, Processes(1))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(change)
+    kept = path.read_bytes()
+    text = rf"^results file {re.escape(str(path))} is damaged \(Expecting .*\(char \d\)\); give another --results$"
+    with pytest.raises(InputError, match=text):
+        run_sweep(one, path, Processes(1))
+    assert path.read_bytes() == kept
+
+
 def test_axes_in_another_order_are_another_sweep(tmp_path: Path):
     """Points are kept by number, and that is another one."""
     path = tmp_path / "r.sweep"
