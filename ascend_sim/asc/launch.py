@@ -34,6 +34,7 @@ class DeviceLike(Protocol):
     """What a launch needs of the device that it goes to."""
 
     values: bool
+    echo: bool
     block_order: Sequence[int] | None
     excerpt: Excerpt | None
 

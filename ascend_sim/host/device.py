@@ -61,7 +61,8 @@ class Device:
     `launch_kind`: a launch that does not follow others of its kernel "back_to_back" ("few_launches", "in_situ") starts
     cold; `cold_start_us` adds to the prologue of every block.
     `core_filter` limits what kernels print to these blocks; `echo=False` keeps it from stdout
-    (`Launch.output` has it all the same). `block_order` runs the blocks in another order, which changes no result.
+    (`Launch.output` has it all the same), and notes from stderr. `block_order` runs the blocks in another order, which
+    changes no result.
     `timing=False` leaves the timeline of every launch empty, for those who only want the values. `observers` are called
     with every operator run on the device, once it is done. `excerpt`, which may be set between launches, lets them
     leave out rounds of their tile loops; it needs `values=False`.

@@ -44,8 +44,9 @@ class JitKernel:
         refuse_nesting(self.name)
         device_id()
         mode = run_mode(self.options)
-        note_once(f"run_mode {mode.name}: NPU and SIM both run on the simulator (ascend-sim)")
         device = current_device()
+        if device.echo:
+            note_once(f"run_mode {mode.name}: NPU and SIM both run on the simulator (ascend-sim)")
         check_for_chip(f"kernel {self.name!r}", self.options, device.soc_name, device.arch)
         arguments = self.signature.bind(args, kwargs)
         self._lower(arguments, Target.of(device)).launch(
