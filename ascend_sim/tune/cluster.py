@@ -7,6 +7,7 @@ import logging
 import pickle
 import queue
 import socket
+import sys
 import time
 import uuid
 import warnings
@@ -114,6 +115,9 @@ class Cluster:
     def _check_workers(self) -> None:
         """There are some, and all of them have this ascend-sim."""
         end = time.monotonic() + WORKERS_S
+        if not self._workers():
+            text = f"the Dask scheduler at {self.address} has no workers yet; waiting {WORKERS_S:g} s for some"
+            print(f"note: {text}", file=sys.stderr, flush=True)
         while not self._workers():
             if time.monotonic() > end:
                 raise InputError(

@@ -173,6 +173,17 @@ def test_nobody_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: py
     assert capfd.readouterr() == ("", "")
 
 
+def test_no_workers(address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(clusters, "WORKERS_S", 0.2)
+    monkeypatch.setattr(Cluster, "_workers", lambda _self: {})
+    text = f"the Dask scheduler at {address} has no workers; start some: dask worker {address}"
+    with pytest.raises(InputError, match=f"^{re.escape(text)}$"):
+        Cluster(address).__enter__()
+    assert capfd.readouterr().err == (
+        f"note: the Dask scheduler at {address} has no workers yet; waiting 0.2 s for some\n"
+    )
+
+
 def test_workers_with_another_version(address: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(clusters, "VERSION", "9.9")
     with pytest.raises(InputError, match=r"^the Dask worker tcp://\S+ has ascend-sim \S+; it must be 9\.9, as here$"):
