@@ -144,6 +144,7 @@ def time_point(common: tuple[Source, bool], point: Point) -> dict[str, Any]:
         "roofline_us": round(least_us, 4),
         "roof": roof,
         "efficiency": round(least_us / found.duration_us, 4),
+        "memory": "L2" if call.fits_l2 else "HBM",
         "gbps": round(nbytes / found.duration_us / 1000, 2),
         "key": call.own.key,
         "block_dim": call.own.block_dim,

@@ -24,7 +24,8 @@ WIDE = 8
 """An axis whose last value is so many times the first is drawn logarithmically."""
 ROOFLINE = (
     "Roofline: the least time in which the chip could do it. Memory moves every byte that must move once (L2, and HBM "
-    "for what L2 does not hold), the vector units share out the kernel's own instructions evenly."
+    "for what L2 does not hold), the vector units share out the kernel's own instructions evenly. Memory: L2 "
+    "where all tensors of the call fit into it, else HBM."
 )
 
 
@@ -159,7 +160,8 @@ def _hint(line: _Line, place: int) -> str:
         return ""
     found = [f"{line.name} {line.x[place]}".strip(), f"{us(result['duration_us'])} us"]
     found.append(f"roofline {us(result['roofline_us'])} us ({result['roof']}), {percent(result['efficiency'])}")
-    return "<br>".join([*found, f"{result['bound']} {percent(result['bound_ratio'])}"])
+    found.append(f"{result['bound']} {percent(result['bound_ratio'])}")
+    return "<br>".join([*found, f"memory {result['memory']}"] if "memory" in result else found)
 
 
 def _xaxis(axis: Axis, yaxis: Mapping[str, Any]) -> dict[str, Any]:

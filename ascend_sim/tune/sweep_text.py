@@ -21,13 +21,14 @@ COLUMNS = (
     "roofline_us",
     "roof",
     "efficiency",
+    "memory",
     "gbps",
     "key",
     "block_dim",
     "refused",
     "failed",
 )
-TITLES = ("us", "limit", "of roofline", "GB/s", "key", "blocks")
+TITLES = ("us", "limit", "of roofline", "memory", "GB/s", "key", "blocks")
 
 
 def title_of(sweep: Sweep, rows: Sequence[Row]) -> str:
@@ -71,6 +72,7 @@ def cells(result: Mapping[str, Any]) -> list[str]:
         us(result["duration_us"]) + error,
         f"{result['bound']} {percent(result['bound_ratio'])}",
         f"{percent(result['efficiency'])} {result['roof']}",
+        result.get("memory", ""),  # files that are older than this figure lack it
         f"{result['gbps']:,.0f}",
         str(result["key"]),
         str(result["block_dim"]),

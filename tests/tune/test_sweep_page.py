@@ -15,7 +15,7 @@ from ascend_sim.tune.axes import read_axes
 from ascend_sim.tune.processes import Processes
 from ascend_sim.tune.sweep import Row, Sweep, run_sweep
 from ascend_sim.tune.sweep_page import drawn, sweep_page
-from ascend_sim.tune.sweep_text import rows_csv, rows_text
+from ascend_sim.tune.sweep_text import rows_csv, rows_json, rows_text
 
 OP = operator_named("inplace_partial_rotary_mul")
 INPUTS = {name: TensorInfo((1, 4, heads, 32), "float16") for name, heads in (("x", 2), ("cos", 1), ("sin", 1))}
@@ -50,11 +50,12 @@ def test_text(tmp_path: Path):
         "us",
         "limit",
         "of roofline",
+        "memory",
         "GB/s",
         "key",
         "blocks",
     ]
-    assert re.fullmatch(r"  4  float16  [\d.]+  scalar [\d.]+ %  [\d.]+ % vector +\d+  \d+ +\d+", lines[4])
+    assert re.fullmatch(r"  4  float16  [\d.]+  scalar [\d.]+ %  [\d.]+ % vector      L2 +\d+  \d+ +\d+", lines[4])
     assert lines[5] == (
         "  4     int8  refused: InplacePartialRotaryMul: x is int8; allowed are float16, float32, bfloat16"
     )
@@ -70,6 +71,18 @@ def test_csv(tmp_path: Path):
         float(found["roofline_us"]) / float(found["duration_us"]), abs=1e-4
     )
     assert bad[:3] == ["4", "int8", ""]
+
+
+def test_the_memory_that_holds_the_tensors(tmp_path: Path):
+    sweep, rows = swept(tmp_path, "x.S=4,1000000")
+    assert [result["memory"] for _, result in rows] == ["L2", "HBM"]  # of 192 MiB; 256 MB
+    cells = [line.split() for line in rows_text(sweep, rows, Path("r.sweep"), PLAIN).splitlines()[4:6]]
+    assert [("L2" in row, "HBM" in row[6:]) for row in cells] == [(True, False), (False, True)]
+    head, *table = (line.split(",") for line in rows_csv(sweep, rows).splitlines())
+    assert [row[head.index("memory")] for row in table] == ["L2", "HBM"]
+    assert [point["memory"] for point in rows_json(sweep, rows, Path("r"))["points"]] == ["L2", "HBM"]
+    time, _ = traces(sweep_page(sweep, rows))
+    assert [text.split("<br>")[-1] for text in time[0]["text"]] == ["memory L2", "memory HBM"]  # type: ignore[attr-defined]
 
 
 def test_the_axis_that_is_drawn():
