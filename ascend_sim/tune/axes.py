@@ -22,10 +22,11 @@ MOST_POINTS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis: its name as given, and its values in order."""
+    """One axis: its name as given, and its values in order; `given` is the text that they were read from."""
 
     name: str
     values: tuple[str, ...]
+    given: str = ""
 
 
 def read_axes(texts: Sequence[str]) -> list[Axis]:
@@ -37,7 +38,7 @@ def read_axes(texts: Sequence[str]) -> list[Axis]:
             raise InputError(f"--over {text!r}: {FORM}")
         if name.strip() in {axis.name for axis in found}:
             raise InputError(f"--over {name.strip()} is given twice")
-        found.append(Axis(name.strip(), tuple(_values(text, values.strip()))))
+        found.append(Axis(name.strip(), tuple(_values(text, values.strip())), values.strip()))
     if not found:
         raise InputError(f"a sweep needs --over: {FORM}")
     return found

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
-from ascend_sim.errors import InputError
+from ascend_sim.errors import InputError, TilingError
 from ascend_sim.host.attributes import Attribute
 from ascend_sim.host.operator import Operator
 from ascend_sim.host.planning import plan
@@ -19,7 +21,7 @@ from ascend_sim.soc.names import resolve
 from ascend_sim.tune.axes import MOST_DIGITS, MOST_POINTS, Axis, is_number, too_many
 
 TRIED = 3
-"""So many sizes are tried to find out which inputs follow an axis."""
+"""So many values are tried to find out which inputs follow an axis."""
 DIMS = {4: "BSND", 3: "TND"}
 
 
@@ -77,7 +79,7 @@ class Meaning:
     def change(self, call: _Call, value: str, op: str) -> None:
         """Give `call` this value."""
         if self.attribute is not None:
-            call.attrs[self.attribute.name] = self.attribute.convert(op, value)
+            call.attrs[self.attribute.name] = _attribute_value(self.attribute, op, value)
         elif not self.inputs:
             call.soc = value
         elif not self.dims:
@@ -89,12 +91,17 @@ class Meaning:
                     f"--over {self.axis.name}: {reprlib.repr(value)} is no size, which is a whole number of up to "
                     f"{MOST_DIGITS} digits"
                 )
-            self.resize(call.inputs, int(value))
+            for name, dim in zip(self.inputs, self.dims, strict=True):
+                shape = call.inputs[name].shape
+                call.inputs[name] = TensorInfo((*shape[:dim], int(value), *shape[dim + 1 :]), call.inputs[name].dtype)
 
-    def resize(self, inputs: dict[str, TensorInfo], size: int) -> None:
-        for name, dim in zip(self.inputs, self.dims, strict=True):
-            shape = inputs[name].shape
-            inputs[name] = TensorInfo((*shape[:dim], size, *shape[dim + 1 :]), inputs[name].dtype)
+
+def _attribute_value(attribute: Attribute, op: str, value: str) -> Any:
+    """What is no value of the attribute stays a text, so that the operator refuses the point."""
+    try:
+        return attribute.convert(op, value)
+    except TilingError:
+        return value
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -137,7 +144,8 @@ def meanings(
             if key in taken:
                 raise InputError(f"--over {meaning.axis.name} changes what --over {taken[key]} changes")
             taken[key] = meaning.axis.name
-    return [_followed(operator, inputs, attrs, soc, meaning, taken) if meaning.dims else meaning for meaning in own]
+    call = _Call(soc, dict(inputs), dict(attrs))
+    return [_followed(operator, call, meaning, taken) for meaning in own]
 
 
 def _own(operator: Operator, inputs: Mapping[str, TensorInfo], axis: Axis) -> Meaning:
@@ -150,6 +158,7 @@ def _own(operator: Operator, inputs: Mapping[str, TensorInfo], axis: Axis) -> Me
     if "." not in axis.name:
         attribute = operator.attribute_named(axis.name)
         _check_lists(axis, attribute)
+        _check_some(axis, attribute, operator.type_name)
         return Meaning(axis, attribute=attribute)
     given, _, dim = axis.name.partition(".")
     name = operator.input_named(given).name
@@ -159,25 +168,52 @@ def _own(operator: Operator, inputs: Mapping[str, TensorInfo], axis: Axis) -> Me
 
 
 def _check_lists(axis: Axis, attribute: Attribute) -> None:
-    """`partial_slice=0,128` is two values, and neither is one."""
-    if attribute.kind == "ints" and len(axis.values) > 1 and all(value.isdigit() for value in axis.values):
+    """`partial_slice=0,128` may mean one list or two."""
+    numbers = re.fullmatch(r"-?\d+(\s*,\s*-?\d+)+", axis.given)
+    if attribute.kind == "ints" and numbers is not None:
+        count, parted = axis.given.count(",") + 1, axis.given.replace(",", ";")
         raise InputError(
-            f"--over {axis.name}={','.join(axis.values)}: {attribute.name} takes lists; put ; between lists "
-            f"('{axis.name}=0,64;0,128'), and each into brackets if it has one number ('{axis.name}=[1],[2]')"
+            f"--over {axis.name}={axis.given}: {attribute.name} takes lists; for one list of {count} numbers write "
+            f"'{axis.name}=[{axis.given}]', for {count} lists of one number '{axis.name}={parted}'"
         )
 
 
-def _followed(
-    operator: Operator,
-    inputs: Mapping[str, TensorInfo],
-    attrs: Mapping[str, Any],
-    soc: str,
-    meaning: Meaning,
-    taken: Taken,
-) -> Meaning:
+def _check_some(axis: Axis, attribute: Attribute, op: str) -> None:
+    """Where no value of the axis is one of the attribute, the operator would refuse every point."""
+    for value in axis.values:
+        with contextlib.suppress(TilingError):
+            attribute.convert(op, value)
+            return
+    attribute.convert(op, axis.values[0])
+
+
+def _followed(operator: Operator, call: _Call, meaning: Meaning, taken: Taken) -> Meaning:
+    """With the inputs that follow the first."""
+    if meaning.dims:
+        return _resized(operator, call, meaning, taken)
+    return _retyped(operator, call, meaning, taken) if meaning.axis.name.endswith(".dtype") else meaning
+
+
+def _retyped(operator: Operator, call: _Call, meaning: Meaning, taken: Taken) -> Meaning:
+    """With as few of the inputs of the same shape and dtype as the operator takes: sin with cos."""
+    (name,), info = meaning.inputs, call.inputs[meaning.inputs[0]]
+    same = [
+        other
+        for other, theirs in call.inputs.items()
+        if other != name and theirs == info and (other, None, None) not in taken
+    ]
+    for count in range(len(same) + 1):
+        for more in combinations(same, count):
+            found = Meaning(meaning.axis, (name, *more))
+            if _accepted(operator, call, found):
+                return found
+    return meaning
+
+
+def _resized(operator: Operator, call: _Call, meaning: Meaning, taken: Taken) -> Meaning:
     """With the inputs that have the same size in the same dim; and, if the operator takes it no other way, with those
     that have it in another one: cos (S, D) with x (S, N, D)."""
-    (name,), (dim,) = meaning.inputs, meaning.dims
+    (name,), (dim,), inputs = meaning.inputs, meaning.dims, call.inputs
     size = inputs[name].shape[dim]
     same, more = {name: dim}, {}
     for other, info in inputs.items():
@@ -192,9 +228,9 @@ def _followed(
         Meaning(meaning.axis, tuple(dims), tuple(dims.values()))
         for dims in (_untaken(same, name, taken), _untaken(same | more, name, taken))
     )
-    if len(wider.inputs) == len(found.inputs) or _accepted(operator, inputs, attrs, soc, found):
+    if len(wider.inputs) == len(found.inputs) or _accepted(operator, call, found):
         return found
-    return wider if _accepted(operator, inputs, attrs, soc, wider) else found
+    return wider if _accepted(operator, call, wider) else found
 
 
 def _untaken(dims: Mapping[str, int], name: str, taken: Taken) -> dict[str, int]:
@@ -209,20 +245,20 @@ def _place(shape: Shape, dim: int, from_end: int, size: int) -> int:
     return shape.index(size)
 
 
-def _accepted(
-    operator: Operator, inputs: Mapping[str, TensorInfo], attrs: Mapping[str, Any], soc: str, meaning: Meaning
-) -> bool:
-    """Whether the operator takes the call with some size of the axis other than its own."""
-    before = inputs[meaning.inputs[0]].shape[meaning.dims[0]]
-    sizes = [int(value) for value in meaning.axis.values if is_number(value)]
-    for size in [size for size in sizes if size != before][:TRIED]:
-        changed = dict(inputs)
-        meaning.resize(changed, size)
-        try:
-            plan(operator, changed, attrs, load(soc))
-        except Exception:  # what an operator of one's own raises is told when the points are timed
-            continue
-        return True
+def _accepted(operator: Operator, call: _Call, meaning: Meaning) -> bool:
+    """Whether the operator takes the call with some value of the axis other than its own."""
+    tried = 0
+    for value in meaning.axis.values:
+        changed = _Call(call.soc, dict(call.inputs), call.attrs)
+        with contextlib.suppress(Exception):  # what an operator of one's own raises is told when the points are timed
+            meaning.change(changed, value, operator.type_name)
+            if changed.inputs == call.inputs:
+                continue
+            tried += 1
+            plan(operator, changed.inputs, call.attrs, load(call.soc))
+            return True
+        if tried == TRIED:
+            break
     return False
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ascend_sim.errors import AscendSimError, InputError
+from ascend_sim.frontends.pypto import options
 from ascend_sim.host.registry import operator_at, operator_named
 from ascend_sim.host.tensors import TensorInfo
 from ascend_sim.scaffold.writing import write_operator
@@ -71,11 +72,11 @@ def test_axes_and_what_follows_them():
         ("partial_slice=[0,32],[0", "--over 'partial_slice=[0,32],[0': a bracket is not closed"),
         (
             "partial_slice=0,32",
-            "--over partial_slice=0,32: partial_slice takes lists; put ; between lists ('partial_slice=0,64;0,128'), "
-            "and each into brackets if it has one number ('partial_slice=[1],[2]')",
+            "--over partial_slice=0,32: partial_slice takes lists; for one list of 2 numbers write "
+            "'partial_slice=[0,32]', for 2 lists of one number 'partial_slice=0;32'",
         ),
         (
-            "rotary_mode=interleave,foo",
+            "rotary_mode=foo,bar",
             "InplacePartialRotaryMul: attribute rotary_mode is 'foo'; allowed is an integer or interleave (1)",
         ),
         ("y.S=1", "inplace_partial_rotary_mul has no input 'y'; its inputs are x, cos (also r1), sin (also r2)"),
@@ -129,6 +130,39 @@ def test_inputs_of_other_ranks_follow_where_the_operator_wants_it():
     assert change("mrope", "x.2=32", **mrope) == "x.2 is dim 2 of x, cos and sin"
 
 
+def test_dtypes_follow_where_the_operator_wants_it():
+    def change(name: str, *over: str, **more: str) -> list[str]:
+        op = operator_named(name)
+        inputs = {key: TensorInfo(info.shape, more.get(key, info.dtype)) for key, info in op.example.inputs.items()}
+        sweep = Sweep(op, inputs, op.bind_attrs(op.example.attrs), op.default_soc, read_axes(over))
+        return [str(meaning) for meaning in sweep.meanings()]
+
+    mine = OP.name
+    assert change(mine, "cos.dtype=float32,float16") == ["cos.dtype is the dtype of cos and sin"]
+    assert change(mine, "r2.dtype=float32") == ["r2.dtype is the dtype of sin and cos"]
+    free = {"cos": "float32", "sin": "float32"}
+    assert change(mine, "x.dtype=bfloat16", "cos.dtype=int8", **free) == [
+        "x.dtype is the dtype of x",  # taken as it is
+        "cos.dtype is the dtype of cos",  # taken in no way
+    ]
+    assert change(mine, "cos.dtype=float32", "sin.dtype=float32") == [
+        "cos.dtype is the dtype of cos",
+        "sin.dtype is the dtype of sin",
+    ]
+    assert change("pypto_rope", "x.dtype=bfloat16") == ["x.dtype is the dtype of x, cos and sin"]
+
+
+def test_lists_of_one_number(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Nor are the notes of kernels told."""
+    monkeypatch.setattr(options, "_NOTED", set())
+    pypto = operator_named("pypto_rope")
+    inputs = dict.fromkeys(("x", "cos", "sin"), TensorInfo((8, 8, 64), "float16"))
+    one = Sweep(pypto, inputs, pypto.bind_attrs({}), "ascend910b", read_axes(["unroll=1;4"]))
+    assert [point.attrs["unroll"] for point in one.points()] == [(1,), (4,)]
+    assert all("duration_us" in result for _, result in run_sweep(one, tmp_path / "r.sweep", Processes(1)))
+    assert capfd.readouterr() == ("", "")
+
+
 def test_the_same_call_is_timed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     timed = []
     original = sweeps.time_point
@@ -167,6 +201,10 @@ def test_refused_points_say_why(tmp_path: Path):
     rows = run_sweep(a_sweep("x.D=32,31"), tmp_path / "r.sweep", Processes(1))
     assert rows[0][1]["duration_us"] > 0
     assert rows[1][1]["refused"].startswith("InplacePartialRotaryMul: ")
+    rows = run_sweep(a_sweep("rotary_mode=half,interleave,0"), tmp_path / "a.sweep", Processes(1))
+    text = "InplacePartialRotaryMul: attribute rotary_mode is 'half'; allowed is an integer or interleave (1)"
+    assert rows[0][1] == {"refused": text}
+    assert ["refused" in result for _, result in rows] == [True, False, True]
     with pytest.raises(AscendSimError):
         run_sweep(a_sweep("soc=none"), tmp_path / "s.sweep", Processes(1))
 
