@@ -29,7 +29,7 @@ RATHER_WHOLE_INSTRUCTIONS = 400_000
 """... and up to this size if the first excerpt will not do."""
 BUDGET = 1 / 32
 """No more than this share of a larger launch is simulated; the error is then what it is."""
-ROUGH_INSTRUCTIONS = 60_000
+ROUGH_INSTRUCTIONS = 40_000
 """What a rough excerpt records if it can: so many that most launches are not hurried."""
 LONGER = 1.2
 """An excerpt is not taken again for less than so many times its length."""
