@@ -10,13 +10,14 @@ launch is as slow as its tightest rate, and every byte passes every stage that i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from ascend_sim.machine.block import Transfers
 from ascend_sim.machine.channel import WEIGHT, Channel
 from ascend_sim.machine.clock import Alarm, Clock
 from ascend_sim.machine.costs import Op
 from ascend_sim.machine.l2 import GRAIN_BYTES, L2, LINE_BYTES, Footprint, Move
+from ascend_sim.machine.lines import Lines
 from ascend_sim.machine.port import LOAD, STORE, PortRates, port
 from ascend_sim.machine.samepieces import SamePieces
 from ascend_sim.machine.transfer import Transfer
@@ -99,29 +100,44 @@ class Memory:
         What an excerpt has left out shows best how dirty that is: it begins and ends less often in the middle of a
         line. Dirty lines lie as evenly as cores that are out of step would leave them.
         """
-        seen = L2(_ENDLESS_BYTES)
+        seen = self._nothing(blocks)
         parts = max((block.parts for block in blocks), default=0)
         found = [self._lines_of_part(seen, blocks, number, _ENDLESS_TRANSFERS // parts) for number in range(parts)]
         if not any(lines for lines, _ in found):
-            self._pass_through(seen, blocks)
+            self._take_in(seen, blocks)
             found.append((len(seen), seen.dirty_grains_per_line))
         self.l2.fill(found)
 
-    def _lines_of_part(self, seen: L2, blocks: Sequence[Transfers], number: int, most: int) -> tuple[int, float]:
+    def _lines_of_part(
+        self, seen: L2 | Lines, blocks: Sequence[Transfers], number: int, most: int
+    ) -> tuple[int, float]:
         """`(lines that come in, dirty grains of a line)` of part `number`; `seen` takes in what was recorded of it.
 
         A part in which much else happens than in the rounds that were left out speaks for itself.
         """
         mine = [block for block in blocks if number < block.parts]
         lines, dirty = len(seen), seen.dirty_grains
-        self._pass_through(seen, [block.of_part(number) for block in mine])
+        self._take_in(seen, [block.of_part(number) for block in mine])
         lines = len(seen) - lines
         own = (seen.dirty_grains - dirty) / lines if lines else 0.0
-        alike = L2(_ENDLESS_BYTES)
-        for rounds in zip_longest(*(block.left_out(number, most // len(mine)) for block in mine), fillvalue=()):
-            self._pass_through(alike, rounds)
+        alike = self._nothing(mine)
+        self._take_in(alike, [chain.from_iterable(block.left_out(number, most // len(mine))) for block in mine])
         found = alike.dirty_grains_per_line
         return lines, found if own >= _ALIKE * found else own
+
+    def _nothing(self, blocks: Sequence[Transfers]) -> L2 | Lines:
+        """For transfers that go past L2 their order matters: whether it has their lines already."""
+        return L2(_ENDLESS_BYTES) if any(block.bypass_l2 for block in blocks) else Lines()
+
+    def _take_in(self, seen: L2 | Lines, blocks: Sequence[Iterable[tuple[Op, int]]]) -> None:
+        if isinstance(seen, L2):
+            self._pass_through(seen, blocks)
+        else:
+            seen.take_in(
+                (footprint(op, address, self.piece_bytes), address, not op.work.to_ub)
+                for block in blocks
+                for op, address in block
+            )
 
     def _pass_through(self, l2: L2, blocks: Sequence[Iterable[tuple[Op, int]]]) -> None:
         for turn in zip_longest(*blocks):
