@@ -3,8 +3,8 @@
 A short excerpt of every tile loop is simulated and carried on at the rate of its middle (`rates`). How far off that may
 be is told by what the excerpt itself shows: `drift`, how much the answer changes when one half of the repeated rounds
 speaks for those left out instead of the other, `spread`, how much it hangs on cores being faster than others by chance,
-and `unrest`, how unlike the repeated rounds are. While that is more than `TOLERANCE`, a longer excerpt is taken, or the
-whole launch if it is not large.
+and `unrest`, how much the mean of the repeated rounds does. While that is more than `TOLERANCE`, a longer excerpt is
+taken, or the whole launch if it is not large.
 
 What a tile costs also hangs on L2. A launch that fits in finds everything there, and so does its excerpt. A launch that
 does not fit comes to every line once and finds none: its excerpt finds an L2 full of other lines, as the rounds that it
@@ -33,17 +33,15 @@ ROUGH_INSTRUCTIONS = 40_000
 """What a rough excerpt records if it can: so many that most launches are not hurried."""
 LONGER = 1.2
 """An excerpt is not taken again for less than so many times its length."""
-UNREST = 2.5
-"""How far off an excerpt of restless rounds may be, in standard deviations of a round: cores that get into each other's
-way drift apart, or together, over hundreds of rounds, so that more rounds help little."""
-HBM_UNREST = 0.25
-"""The same where rounds wait for HBM: all cores have to share it whatever their order."""
-HBM_DRIFT = 0.5
-"""There rounds come in waves, and the whole pattern is nearer to the mean than either half."""
-OTHERS = 0.01
+UNREST = 2.0
+"""How far off an excerpt of restless rounds may be, in standard deviations of their mean."""
+LEAST = 0.002
+"""What an excerpt may be off (relative) though all of its rounds are alike: cores end with other rounds than they begin
+with, and not all at once."""
+OTHERS = 0.02
 """What an excerpt may be off (relative) because of what it finds in L2 where the launch does not fit in: real launches
 displace lines in an order of their own, and for a while at the beginning in another one than later."""
-CHANGE = 0.03
+CHANGE = 0.01
 """What it may be off (relative) there for each loop that follows another one: its first rounds displace the lines of
 the loop before, and HBM has had a rest in between that is no longer than in the launch, but the rounds are fewer."""
 
@@ -101,11 +99,8 @@ def _judged(whole: Whole, simulated: int, fits: bool) -> Estimate:
     drift = sum(_drift(whole, key) for key in whole.patterns())
     timeline = whole.launch.timeline
     duration = timeline.launch_us + timeline.to_us(even + more)
-    if fits:
-        error = (spread + drift + UNREST * whole.unrest_cycles()) / (even + more)
-    else:
-        error = (spread + HBM_DRIFT * drift + HBM_UNREST * whole.unrest_cycles()) / (even + more)
-        error += OTHERS + CHANGE * (whole.loops_in_turn() - 1)
+    error = LEAST if fits else OTHERS + CHANGE * (whole.loops_in_turn() - 1)
+    error += (spread + drift + UNREST * whole.unrest_cycles()) / (even + more)
     return Estimate(whole, duration, error, simulated)
 
 

@@ -9,13 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ascend_sim.asc.tiles import Excerpt, LoopKey, Round, TileLoop
+from ascend_sim.asc.tiles import Excerpt, LoopKey, Round
 from ascend_sim.host.device import Launch
 from ascend_sim.machine.costs import SCALAR_ACCESS, CostModel
 from ascend_sim.program import CopyWork, Instr
 from ascend_sim.report.metrics import Metrics, PipeUse, measure
 from ascend_sim.sampling.rates import Runs, outermost
 from ascend_sim.sampling.stretches import Floats, Halves, Ints, Stretches, stretches
+from ascend_sim.sampling.unrest import unrest_cycles
 from ascend_sim.sampling.warp import done_by, warped
 from ascend_sim.timeline import CoreTimeline, MemoryCounters, Timeline
 
@@ -140,17 +141,11 @@ class Whole:
         even = self._even(extra)
         low, high = (float(np.max(self.finishes + even + share * (extra - even))) for share in (0.0, 1.0))
         found = float(np.max(self.finishes + even + lasting * (extra - even)))
-        return found - low, (high - low) * min(lasting, 1 - lasting)
+        return found - low, abs(high - low) * min(lasting, 1 - lasting)
 
     def unrest_cycles(self) -> float:
-        """How far off the time of all rounds that were left out is if each of them is off by a standard deviation of
-        the repeated ones; mean of the blocks."""
-        total = 0.0
-        for line, done in zip(self._lines(), self._done, strict=True):
-            block = self._recorded_blocks.get(line.program.block)
-            if block is not None and block.loops:
-                total += sum(_unrest(loop, 1.0, done) for loop in block.loops)
-        return total / len(self._lines())
+        """A standard deviation, by chance, of the time of all rounds that were left out; mean of the cores."""
+        return unrest_cycles(self._lines(), self._recorded_blocks, self._done)
 
     def loops_in_turn(self) -> int:
         """How many loops of which rounds were left out follow each other in a block, at most."""
@@ -246,12 +241,3 @@ class _ScalarCycles:
             op = self._costs.lower(instr)
             found = self._known[id(instr)] = op.issue + (op.occupancy if op.kind == SCALAR_ACCESS else 0)
         return found
-
-
-def _unrest(loop: TileLoop, outer: float, done: Ints) -> float:
-    """Of one tile loop that stands for `outer` of its kind; `done[i]`: when instruction `i` and all before it end,
-    `done[-1]` the block's begin. Loops inside repeated rounds are part of how unlike these are."""
-    if loop.whole:
-        return sum(_unrest(inner, outer, done) for this in loop.rounds for inner in this.loops)
-    marks = done[[this.first - 1 for this in loop.rounds[loop.lead :: loop.period]]]
-    return outer * (loop.total - len(loop.rounds)) / loop.period * float(np.std(np.diff(marks)))
