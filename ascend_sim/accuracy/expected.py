@@ -25,6 +25,9 @@ ENOUGH = 3
 SHARE = 0.8
 """The band holds this share of the near rows."""
 
+FAMILY, OTHERS = "this chip family", "other chips"
+"""Whose rows the band is taken from where none is near."""
+
 LIBRARY = "ascend_sim.oplib."
 """Where the packages of the library's operators are."""
 
@@ -42,15 +45,22 @@ class Point:
 @dataclass(frozen=True, slots=True)
 class Expected:
     """`band`: relative, without sign; `rows`: how many measured rows it is taken from. When `extrapolated`, nothing
-    measured is near, and `band` is that of all rows of the chip family (None if there is none)."""
+    measured is near, and `band` is that of all rows of the chip family, or of all chips where the family has none (None
+    if there are no rows at all). `rows_of`: what the rows are of then."""
 
     band: float | None
     rows: int
     extrapolated: bool
+    rows_of: str = FAMILY
 
     def __str__(self) -> str:
-        if self.extrapolated or self.band is None:
+        if self.band is None:
             return "extrapolated: nothing measured is near"
+        if self.extrapolated:
+            return (
+                f"±{100 * self.band:.0f} % (extrapolated: nothing measured is near; from all {self.rows} measured rows "
+                f"of {self.rows_of})"
+            )
         return f"±{100 * self.band:.0f} % (from {self.rows} measured rows of this kind and size)"
 
     def to_json(self) -> dict[str, Any]:
@@ -63,7 +73,8 @@ def expected_error(soc: str, kind: str, duration_us: float, points: Sequence[Poi
 
     Kinds: "elementwise", "copy", "layout", "reduce", "rope", "instruction". Operators that rotate are "rope".
     """
-    family = [point for point in (known_errors() if points is None else points) if point.soc == soc]
+    known = known_errors() if points is None else points
+    family = [point for point in known if point.soc == soc]
     near = [
         abs(point.error)
         for point in family
@@ -71,13 +82,8 @@ def expected_error(soc: str, kind: str, duration_us: float, points: Sequence[Poi
     ]
     if len(near) >= ENOUGH:
         return Expected(_quantile(near), len(near), False)
-    return Expected(_quantile([abs(point.error) for point in family]), len(family), True)
-
-
-def overall_error() -> Expected:
-    """What to expect where nothing at all was measured on the chip: the errors of all chips."""
-    known = known_errors()
-    return Expected(_quantile(abs(point.error) for point in known), len(known), True)
+    rows = family or known
+    return Expected(_quantile(abs(point.error) for point in rows), len(rows), True, FAMILY if family else OTHERS)
 
 
 def kind_of(program: Program) -> str:

@@ -66,12 +66,14 @@ def checked_text(found: Checked, style: Style) -> str:
             for name, (given, own) in found.differences.items()
         ]
         lines += list_rows("Differs", texts, style)
-    else:
+    elif found.agrees:
         lines.append(row("Agrees", "with the operator's own choice", style))
     if found.duration_us is not None and found.own_us is not None:
-        change = f"{100 * (found.duration_us / found.own_us - 1):+.1f} % to the own {us(found.own_us)} us"
-        sampled = f", ±{100 * found.error:.1f} % from sampling" if found.error else ""
-        lines.append(row("Time", f"{us(found.duration_us)} us, {change}{sampled}", style))
+        change = f"{100 * (found.duration_us / found.own_us - 1):+.1f} % to the own {us(found.own_us)}"
+        mine, theirs = (f" ±{100 * error:.1f} %" if error else "" for error in (found.error, found.own_error))
+        verdict = "" if found.verdict == "own" else f": {found.verdict}"
+        lines.append(row("Time", f"{us(found.duration_us)}{mine} us, {change}{theirs} us{verdict}", style))
+        lines += rows("Error", found.tie_text, style)
     for note in tiling.notes:
         lines += rows("Note", note, style)
     return "\n".join(lines)

@@ -21,7 +21,7 @@ from ascend_sim.report.style import style_for
 from ascend_sim.tune.executors import executor_named
 from ascend_sim.tune.page import write_page
 from ascend_sim.tune.search import tune
-from ascend_sim.tune.text import tuning_csv, tuning_json, tuning_text
+from ascend_sim.tune.text import saved_text, tuning_csv, tuning_json, tuning_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ class TuneRequest:
 
 def show_tuning(request: TuneRequest) -> None:
     """Time the tilings, write the file that was asked for, print."""
+    if request.top < 1:
+        raise InputError(f"top is {request.top}, it must be 1 or more")
     _check_files(request)
     operator = operator_named(request.op)
     chip = read_chip(request.soc or operator.default_soc, request.sets)
@@ -70,6 +72,8 @@ def show_tuning(request: TuneRequest) -> None:
         typer.echo(json_format.dumps(tuning_json(found), indent=2))
     else:
         typer.echo(tuning_text(found, style_for(sys.stdout), request.top))
+        if request.save is not None:
+            typer.echo(saved_text(found, request.save))
 
 
 def _check_files(request: TuneRequest) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
-from math import prod
+from math import ceil, prod
 from typing import TypeVar
 
 from ascend_sim.errors import InputError
@@ -229,6 +229,32 @@ def evenly(values: Iterable[T], count: int) -> list[T]:
     """`count` of `values`, from the first on at equal distances, or all where there are no more."""
     found = list(values)
     return [found[index * len(found) // count] for index in range(count)] if len(found) > count else found
+
+
+FULL, FAR = 3 / 4, 1 / 4
+"""Of the most blocks: tilings with at least so many use the cores, those with fewer than so many leave most idle."""
+FULL_SHARE, FAR_SHARE = 0.7, 0.1
+"""Of those that are picked: how many use the cores, as far as there are such, and how many leave most of them idle, as
+long as there are others."""
+
+
+def picked(tilings: Sequence[Tiling], count: int) -> list[Tiling]:
+    """`count` of `tilings` in their order, with the first: mostly of many blocks, where steps, kernels and templates
+    make the difference, some of fewer, and few of those that leave most cores idle."""
+    if len(tilings) <= count:
+        return list(tilings)
+    most = max(tiling.block_dim for tiling in tilings)
+    full, between, far = list[int](), list[int](), list[int]()
+    for place, tiling in enumerate(tilings[1:], 1):
+        share = tiling.block_dim / most
+        (full if share >= FULL else far if share < FAR else between).append(place)
+    left = count - 1
+    of_far = min(len(far), max(int(FAR_SHARE * left), left - len(full) - len(between)))
+    of_full = min(len(full), max(ceil(FULL_SHARE * left), left - of_far - len(between)))
+    of_between = min(len(between), left - of_far - of_full)
+    of_full = min(len(full), left - of_far - of_between)
+    places = [0, *evenly(full, of_full), *evenly(between, of_between), *evenly(far, of_far)]
+    return [tilings[place] for place in sorted(places)]
 
 
 def distinct(own: Tiling, others: Iterable[Tiling]) -> Iterator[Tiling]:

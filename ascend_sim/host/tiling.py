@@ -119,7 +119,8 @@ class Tiling(Keyed):
     `data` holds the fields of the operator's tiling struct in struct order, then derived entries such as "path".
     `words` are the raw integers as the host writes them, None where the simulator does not model them (then `notes`
     say what they are). `shares` and `buffers` restate the fields for people. `not_runnable` says why the simulator
-    cannot run this kernel, or is empty.
+    cannot run this kernel, or is empty. `changes_source`: the kernel takes it only after a change of its source, which
+    `notes` name.
     """
 
     op: str
@@ -137,6 +138,7 @@ class Tiling(Keyed):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     not_runnable: str = ""
+    changes_source: bool = False
 
     @property
     def path(self) -> str:
@@ -173,6 +175,7 @@ class Tiling(Keyed):
             "warnings": list(self.warnings),
             "notes": list(self.notes),
             "not_runnable": self.not_runnable,
+            "changes_source": self.changes_source,
         }
 
 

@@ -14,7 +14,8 @@ STYLE = (
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;overflow-wrap:normal}"
     "td,th{padding:3px 9px;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
     "th{position:sticky;top:0;background:#fff;white-space:normal}"
-    ".told td:last-child,.told th:last-child{text-align:left;white-space:normal;min-width:20em}"
+    ".told td,.told th{padding:3px 5px}.told td:last-child,.told th:last-child{text-align:left;white-space:normal;"
+    "min-width:18em}"
 )
 
 Chart = tuple[str, str, Any]

@@ -38,7 +38,7 @@ def page(tuning: Tuning) -> str:
     title = f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}"
     intro = [
         infos_text(tuning.infos),
-        f"Error of the model: {tuning.error_text}; a smaller difference is a tie.",
+        f"Error of the model: {tuning.tie_text}.",
     ]
     return document(title, intro, charts, "All tilings", _table(tuning))
 

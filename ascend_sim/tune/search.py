@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from ascend_sim.accuracy.expected import Expected, expected_error, overall_error
+from ascend_sim.accuracy.expected import Expected, expected_error
 from ascend_sim.errors import AscendSimError, InputError, KernelError
 from ascend_sim.host.operator import Operator
-from ascend_sim.host.space import evenly
+from ascend_sim.host.space import picked
 from ascend_sim.host.tensors import TensorInfo, tensor_info
 from ascend_sim.host.tiling import Tiling
 from ascend_sim.sampling.calls import TimedCall
@@ -19,20 +19,25 @@ from ascend_sim.tune.executors import Executor, Lost
 from ascend_sim.tune.processes import Processes
 from ascend_sim.tune.sources import Source, source_of
 from ascend_sim.tune.trial import Trial, try_out
+from ascend_sim.tune.verdict import Verdict, tie_text, verdict_of
 
 LIMIT = 300
 """At most so many tilings are tried."""
+POOL = 8
+"""A small number of tilings is picked from so many times as many, up to `LIMIT`: an enumeration that yields few yields
+few of every kind, be they good or not."""
 FINAL = 3
 """So often the fastest one is simulated in full, if it was not: another may then be the fastest."""
 MOST_INSTRUCTIONS = 5_000_000
 """A launch larger than this is not simulated in full unless it is asked for."""
 
-Verdict = Literal["own", "faster", "tie", "slower"]
+ROUNDING = 0.001
+"""Durations that differ by up to this (relative) are the same: of such tilings the one that costs least comes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """`trials`: fastest first, the operator's `own` among them; `expected`: how far off the model's times may be.
+    """`trials`: as by `ranked`, the operator's `own` among them; `expected`: how far off the model's times may be.
     `faults`: for which the own tiling is not legal itself; `lost`: why tilings could not be timed."""
 
     operator: str
@@ -51,23 +56,25 @@ class Tuning:
         """A difference from the own tiling that is smaller than the model's error, or the samplings', is a tie."""
         if trial is self.own:
             return "own"
-        difference = self.versus_own(trial)
-        if abs(difference) <= self.band + trial.error + self.own.error:
-            return "tie"
-        return "faster" if difference < 0 else "slower"
+        return verdict_of(self.versus_own(trial), self.expected, trial.error, self.own.error)
 
     def versus_own(self, trial: Trial) -> float:
         """How much longer it takes than the own one, relative."""
         return trial.duration_us / self.own.duration_us - 1
 
     @property
-    def band(self) -> float:
-        """The model's error, relative."""
-        return model_error(self.expected)[0]
+    def tie_text(self) -> str:
+        """The model's error, and what is a tie."""
+        return tie_text(self.expected)
 
     @property
-    def error_text(self) -> str:
-        return model_error(self.expected)[1]
+    def best_as_it_is(self) -> Trial:
+        """The first one that the kernel takes without a change of its source, as it always takes the own one."""
+        return next(trial for trial in self.trials if trial is self.own or not trial.tiling.changes_source)
+
+    def rank(self, trial: Trial) -> int:
+        """From 1 on."""
+        return next(rank for rank, other in enumerate(self.trials, 1) if other is trial)
 
     @property
     def choices(self) -> list[str]:
@@ -75,18 +82,17 @@ class Tuning:
         return list(dict.fromkeys(name for trial in (self.own, *self.trials) for name in trial.choices))
 
 
-def model_error(expected: Expected) -> tuple[float, str]:
-    """The error to reckon with, relative, and in words; where nothing near was measured it is that of everything."""
-    if not expected.extrapolated and expected.band is not None:
-        return expected.band, str(expected)
-    what = "this chip family"
-    if expected.band is None:
-        expected, what = overall_error(), "other chips"
-    band = expected.band or 0.0
-    return (
-        band,
-        f"±{100 * band:.0f} % (from all {expected.rows} measured rows of {what}: none is of this kind and size)",
-    )
+def ranked(trials: Iterable[Trial], own: Trial) -> list[Trial]:
+    """The fastest first. Of those that are as fast as the first of them, to within `ROUNDING`, the own one comes first,
+    then those that the kernel takes as it is, then those for which its source has to be changed."""
+    found: list[Trial] = []
+    left = sorted(trials, key=lambda trial: trial.duration_us)
+    while left:
+        most_us = left[0].duration_us * (1 + ROUNDING)
+        alike = [trial for trial in left if trial.duration_us <= most_us]
+        left = left[len(alike) :]
+        found += sorted(alike, key=lambda trial: (trial is not own, trial.tiling.changes_source))
+    return found
 
 
 @dataclass(slots=True)
@@ -139,8 +145,7 @@ def tune(
     space = operator.space_on(chip.name)
     infos = {name: tensor_info(name, value) for name, value in operator.bind_inputs(inputs).items()}
     context = TimedCall(operator, infos, attrs, chip).context
-    own_tiling, *others = space.candidates(context, limit)
-    tilings = [own_tiling, *evenly(others, limit - 1)]
+    tilings = picked(list(space.candidates(context, max(limit, min(LIMIT, POOL * limit)))), limit)
     executor = executor or Processes()
     shared = _Shared(source_of(operator, remote=executor.remote), infos, dict(attrs), chip)
     with executor:
@@ -161,7 +166,7 @@ def tune(
         infos,
         dict(attrs),
         own,
-        sorted(trials, key=lambda trial: trial.duration_us),
+        ranked(trials, own),
         expected_error(chip.name, own.kind, own.duration_us),
         time.perf_counter() - begin,
         workers,
@@ -171,9 +176,16 @@ def tune(
 
 
 def _refine(executor: Executor, shared: _Shared, trials: list[Trial]) -> None:
-    """Simulate the fastest in full, until it is known to be that or has been tried `FINAL` times."""
-    for _ in range(FINAL):
-        place = min(range(len(trials)), key=lambda number: trials[number].duration_us)
+    """Simulate the fastest in full, and the fastest of those that the kernel takes as it is."""
+    _refine_fastest(executor, shared, trials, range(len(trials)))
+    as_they_are = [place for place, trial in enumerate(trials) if not trial.tiling.changes_source]
+    _refine_fastest(executor, shared, trials, as_they_are)
+
+
+def _refine_fastest(executor: Executor, shared: _Shared, trials: list[Trial], places: Sequence[int]) -> None:
+    """Simulate the fastest of `places` in full, until it is known to be that or has been tried `FINAL` times."""
+    for _ in range(FINAL if places else 0):
+        place = min(places, key=lambda number: trials[number].duration_us)
         best = trials[place]
         if not best.error or best.instructions > MOST_INSTRUCTIONS:
             return

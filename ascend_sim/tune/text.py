@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from ascend_sim.host.tensors import infos_text
@@ -22,8 +23,9 @@ EXPLAINED = 3
 def tuning_text(tuning: Tuning, style: Style, shown: int = SHOWN) -> str:
     """The fastest tilings, the operator's own, and why the fastest is faster."""
     trials = list(tuning.trials[:shown])
-    if not any(trial is tuning.own for trial in trials):
-        trials.append(tuning.own)
+    for needed in sorted((tuning.best_as_it_is, tuning.own), key=tuning.rank):
+        if not any(trial is needed for trial in trials):
+            trials.append(needed)
     rows = [_header(tuning), *(_row(tuning, trial) for trial in trials)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [style.rule(f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}")]
@@ -38,9 +40,8 @@ def _header(tuning: Tuning) -> list[str]:
 
 
 def _row(tuning: Tuning, trial: Trial) -> list[str]:
-    rank = next(rank for rank, other in enumerate(tuning.trials, 1) if other is trial)
     return [
-        str(rank),
+        str(tuning.rank(trial)),
         us(trial.duration_us) + ("" if not trial.error else f" ±{100 * trial.error:.1f} %"),
         f"{100 * tuning.versus_own(trial):+.1f} %",
         tuning.verdict(trial),
@@ -54,13 +55,13 @@ def _row(tuning: Tuning, trial: Trial) -> list[str]:
 
 def _notes(tuning: Tuning, shown: int) -> Iterator[str]:
     best = tuning.trials[0]
-    yield f"Error  {tuning.error_text}; a smaller difference is a tie"
-    if best is tuning.own:
-        yield "Best   the operator's own choice"
-    else:
-        verdict = tuning.verdict(best)
-        gain = percent(-tuning.versus_own(best))
-        yield f"Best   {gain} faster than the operator's own choice{': a tie' if verdict == 'tie' else ''}"
+    yield f"Error  {tuning.tie_text}"
+    yield f"Best   {_gain(tuning, best)}"
+    as_it_is = tuning.best_as_it_is
+    if as_it_is is not best:
+        yield (
+            f"Best   without a change of the kernel's source: rank {tuning.rank(as_it_is)}, {_gain(tuning, as_it_is)}"
+        )
     others = [(rank, trial) for rank, trial in enumerate(tuning.trials[:shown], 1) if trial is not tuning.own]
     for rank, trial in others[:EXPLAINED]:
         yield f"Why    rank {rank}: {reason(tuning.own, trial)}"
@@ -73,6 +74,21 @@ def _notes(tuning: Tuning, shown: int) -> Iterator[str]:
     yield f"Time   {tuning.seconds:.0f} s on {tuning.workers} process{'es' if tuning.workers > 1 else ''}"
 
 
+def _gain(tuning: Tuning, trial: Trial) -> str:
+    if trial is tuning.own:
+        return "the operator's own choice"
+    change = -tuning.versus_own(trial)
+    gain = f"{percent(abs(change))} {'faster' if change >= 0 else 'slower'} than the operator's own choice"
+    return f"{gain}: a tie, the own choice is as good" if tuning.verdict(trial) == "tie" else gain
+
+
+def saved_text(tuning: Tuning, path: Path) -> str:
+    """Which tiling `--save` has written, and what has to be changed for it."""
+    change = ", for which the kernel's source has to be changed" if tuning.trials[0].tiling.changes_source else ""
+    own = ", the operator's own choice" if tuning.trials[0] is tuning.own else ""
+    return f"Saved  rank 1{own}{change}: {path}"
+
+
 def tuning_csv(tuning: Tuning) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -80,7 +96,7 @@ def tuning_csv(tuning: Tuning) -> str:
     writer.writerow(
         ["rank", "duration_us", "sampling_error", "vs_own", "verdict", "block_dim", "key"]
         + [name.replace(" ", "_") for name in choices]
-        + ["ub_bytes", "balance", "bound"]
+        + ["changes_source", "ub_bytes", "balance", "bound"]
         + [f"{pipe}_ratio" for pipe in tuning.own.ratios]
         + ["reason"]
     )
@@ -90,6 +106,7 @@ def tuning_csv(tuning: Tuning) -> str:
             + [round(tuning.versus_own(trial), 5), tuning.verdict(trial)]
             + [trial.tiling.block_dim, trial.tiling.key]
             + [trial.choices.get(name, "") for name in choices]
+            + ["yes" if trial.tiling.changes_source else "no"]
             + [trial.tiling.ub_used_bytes, round(trial.balance, 4), trial.bound]
             + [round(ratio, 4) for ratio in trial.ratios.values()]
             + ["" if trial is tuning.own else reason(tuning.own, trial)]
@@ -109,18 +126,19 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         }
         for rank, trial in enumerate(tuning.trials, 1)
     ]
-    own = next(rank for rank, trial in enumerate(tuning.trials, 1) if trial is tuning.own)
+    own = tuning.rank(tuning.own)
     return {
         "op": tuning.operator,
         "soc": tuning.chip.name,
         "variant": tuning.chip.variant,
         "call": infos_text(tuning.infos),
-        "expected_error": tuning.expected.to_json() | {"band": round(tuning.band, 3), "text": tuning.error_text},
+        "expected_error": tuning.expected.to_json(),
         "own_faults": list(tuning.faults),
         "lost": list(tuning.lost),
         "own_rank": own,
         "own": tilings[own - 1],
         "best": tilings[0],
+        "best_without_source_change": tilings[tuning.rank(tuning.best_as_it_is) - 1],
         "tilings": tilings,
         "seconds": round(tuning.seconds, 2),
         "workers": tuning.workers,

@@ -241,7 +241,7 @@ def _with_buffers(tiling: Tiling, buffers: Buffers) -> Tiling:
         f"results {buffers.results}: it is not in the tiling data"
     )
     data = {**tiling.data, "bufferNum": buffers.inputs, "outBufferNum": buffers.results}
-    return replace(tiling, data=data, notes=(*tiling.notes, note))
+    return replace(tiling, data=data, notes=(*tiling.notes, note), changes_source=True)
 
 
 def _before_last(total: int, step: int) -> int:

@@ -73,6 +73,7 @@ def answer(context: TilingContext, fields: Mapping[str, int], blocks: int, rows_
     head_size = fields["headSize"]
     heads = fields["hiddenSize"] // head_size if head_size else 0
     nbytes = rows_per_loop * head_size * FP16_BYTES
+    notes = _notes(head_size, rows_per_loop)
     found = Tiling(
         op=context.op,
         soc=context.soc,
@@ -90,7 +91,8 @@ def answer(context: TilingContext, fields: Mapping[str, int], blocks: int, rows_
             UbBuffer(BUFFERS[-1], nbytes),
         ),
         warnings=tuple(_warnings(heads, head_size, blocks, sum(samples), fields["sumSeqLen"])),
-        notes=_notes(head_size, rows_per_loop),
+        notes=notes,
+        changes_source=bool(notes),
     )
     return with_buffers(found, buffers, BUFFER_NUM)
 

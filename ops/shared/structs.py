@@ -83,4 +83,4 @@ def with_buffers(tiling: Tiling, buffers: int, kernels_own: int) -> Tiling:
     if buffers == kernels_own:
         return tiling
     note = f"BUFFER_NUM in the kernel's source has to be {buffers}: it is not in the tiling data"
-    return replace(tiling, data={**tiling.data, "bufferNum": buffers}, notes=(*tiling.notes, note))
+    return replace(tiling, data={**tiling.data, "bufferNum": buffers}, notes=(*tiling.notes, note), changes_source=True)

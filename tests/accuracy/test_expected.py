@@ -25,11 +25,20 @@ def test_near_rows_of_the_same_kind_give_the_band():
 def test_far_from_everything_measured(kind, us):
     found = expected_error("ascend910b", kind, us, POINTS)
     assert (found.band, found.rows, found.extrapolated) == (0.5, 7, True)
-    assert str(found) == "extrapolated: nothing measured is near"
+    assert str(found) == (
+        "±50 % (extrapolated: nothing measured is near; from all 7 measured rows of this chip family)"
+    )
 
 
-def test_another_chip_has_no_rows():
-    assert expected_error("ascend950", "rope", 10.0, POINTS) == Expected(None, 0, True)
+def test_another_chip_has_the_rows_of_all():
+    found = expected_error("ascend950", "rope", 10.0, POINTS)
+    assert found == Expected(0.5, 7, True, "other chips")
+    assert str(found) == "±50 % (extrapolated: nothing measured is near; from all 7 measured rows of other chips)"
+
+
+def test_without_any_rows():
+    found = expected_error("ascend950", "rope", 10.0, [])
+    assert (found.band, str(found)) == (None, "extrapolated: nothing measured is near")
 
 
 def test_points_of_a_table(tmp_path):

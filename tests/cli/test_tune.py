@@ -81,6 +81,8 @@ def test_files_are_looked_at_first(refused, tmp_path: Path):
     )
     assert refused("tune", OP, *CALL, "--workers", "0") == "workers is 0, it must be 1 or more"
     assert refused("tune", OP, *CALL, "--limit", "0") == "limit is 0, it must be 1 or more"
+    for top in ("-1", "0"):
+        assert refused("tune", OP, *CALL, "--top", top) == f"top is {top}, it must be 1 or more"
     assert refused("tune", OP, *CALL, "--executor", "ray") == (
         "executor 'ray': allowed are processes, or dask://HOST:PORT of a scheduler"
     )

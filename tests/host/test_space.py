@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascend_sim.errors import InputError
-from ascend_sim.host.space import Piece, Steps, balance, block_dims, step_sizes, uncovered, words_as_fields
+from ascend_sim.host.space import Piece, Steps, balance, block_dims, picked, step_sizes, uncovered, words_as_fields
+from ascend_sim.host.tiling import Tiling
 from ops.shared.structs import Struct
 
 ROWS, HEADS = 4, 3
+OWN = Tiling("Op", "ascend910b", "Ascend910B3", 0, "", 1, 0, {}, (), 1024)
 EDGES = st.tuples(st.integers(0, ROWS), st.integers(0, ROWS), st.integers(0, HEADS), st.integers(0, HEADS))
 
 
@@ -57,6 +60,23 @@ def test_choices_that_enumerations_share():
     assert block_dims(10, 4, 9) == [4, 3, 2, 1]
     assert block_dims(10, 8, 9) == [8, 5, 4, 3, 2, 1]  # with 6 or 7 the largest share is 2, as with 5
     assert step_sizes(10, 6, 9) == [6, 5, 4, 3, 2, 1]
+
+
+def test_few_tilings_are_mostly_of_many_blocks():
+    def tilings(*blocks: int) -> list[Tiling]:
+        return [replace(OWN, block_dim=count) for count in blocks]
+
+    dims = [4, *range(40, 0, -1)] * 5
+    found = [tiling.block_dim for tiling in picked(tilings(*dims), 41)]
+    assert found[0] == 4  # the host's own, whatever it is
+    assert len(found) == 41
+    assert sum(blocks >= 30 for blocks in found) == 28
+    assert sum(blocks < 10 for blocks in found[1:]) == 4
+    assert len(set(found)) > 20
+    scarce = [tiling.block_dim for tiling in picked(tilings(40, *[1] * 30, 39, 20), 11)]
+    assert (len(scarce), scarce.count(1)) == (11, 8)  # there are no others
+    assert picked(tilings(3, 2, 1), 3) == tilings(3, 2, 1)
+    assert picked(tilings(3, 2, 1), 1) == tilings(3)
 
 
 def test_words():

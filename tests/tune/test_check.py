@@ -21,6 +21,8 @@ from ascend_sim.report.style import PLAIN
 from ascend_sim.sampling.calls import TimedCall
 from ascend_sim.soc import load
 from ascend_sim.tune.check import check_tiling
+from ascend_sim.tune.processes import Processes
+from ascend_sim.tune.search import tune
 
 OP = operator_named("inplace_partial_rotary_mul")
 CALL = TimedCall(
@@ -49,6 +51,7 @@ def test_the_own_tiling_in_every_form(content: bytes, tmp_path: Path):
     path.write_bytes(content)
     found = check_tiling(CALL, path)
     assert (found.ok, found.differences, found.duration_us) == (True, {}, found.own_us)
+    assert (found.agrees, found.verdict) == (True, "own")
     assert "with the operator's own choice" in checked_text(found, PLAIN)
 
 
@@ -128,6 +131,35 @@ def test_what_has_no_such_field_or_is_no_file(tmp_path: Path):
 def test_what_contradicts_itself(changes: dict[str, Any], fault: str):
     found = check_tiling(CALL, {"key": CALL.own.key, "block_dim": CALL.own.block_dim, **CALL.own.data, **changes})
     assert fault in found.faults
+    assert found.to_json()["agrees_with_own"] is False
+    assert "Agrees" not in checked_text(found, PLAIN)
+
+
+def test_the_verdict_is_that_of_tune():
+    tuning = tune(OP, CALL.planned.infos, {"partial_slice": (0, 64)}, CALL.chip, limit=8, executor=Processes(1))
+    verdicts = set()
+    for trial in tuning.trials:
+        found = check_tiling(CALL, trial.tiling)
+        assert (found.verdict, found.expected) == (tuning.verdict(trial), tuning.expected)
+        verdicts.add(found.verdict)
+        lines = checked_text(found, PLAIN).splitlines()
+        assert any(line.startswith("Time") and line.endswith(f"us: {found.verdict}") for line in lines) == (
+            found.verdict != "own"
+        )
+        words = " ".join(" ".join(lines).split())
+        assert f"Error {found.tie_text}" in words
+        told = found.to_json()
+        assert (told["verdict"], told["expected_error"]) == (found.verdict, tuning.expected.to_json())
+    assert verdicts > {"own"}
+
+
+def test_an_own_choice_that_is_not_legal_agrees_with_itself():
+    rope = operator_named("rope_grad")
+    x, table = ((16, 64 * 128), "float16"), ((16, 128), "float16")
+    many = {"q_embedded_grad": x, "k_embedded_grad": x, "cos": table, "sin": table}
+    call = TimedCall(rope, many, {"qSeqLen": (16,)}, load("Ascend910B3", {"cores.aiv": "32"}))
+    found = check_tiling(call, call.own)
+    assert (found.ok, found.agrees, found.verdict) == (False, True, None)
 
 
 def test_more_blocks_than_cores():
