@@ -1,6 +1,6 @@
 """Calls and tilings drawn at random, to hold what their excerpts say against the launch in full.
 
-python -m tests.sampling.drawn [FIRST END]   (numbers of the calls; 0 to 20 take about two minutes)
+python -m tests.sampling.drawn [FIRST END]   (numbers of the calls, a few seconds each)
 """
 
 from __future__ import annotations
