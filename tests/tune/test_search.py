@@ -253,3 +253,16 @@ def test_refusals():
     text = r"^inplace_partial_rotary_mul declares its tilings on no chip, not on ascend910b$"
     with pytest.raises(UnsupportedError, match=text):
         tune(none, INPUTS, ATTRS, load("Ascend910B3"))
+
+
+def test_few_tilings_are_those_that_use_the_cores():
+    x, table = ((1, 128, 4, 32), "float16"), ((1, 128, 1, 32), "float16")
+    grad = operator_named("rotary_position_embedding_grad")
+    chip = load("ascend950", {"cores.aiv": "16"})
+    found = tune(
+        grad, {"dy": x, "cos": table, "sin": table, "x": x}, {"mode": 0}, chip, limit=20, executor=Processes(1)
+    )
+    blocks = [trial.tiling.block_dim for trial in found.trials]
+    assert len(blocks) == 20
+    assert sum(count >= 12 for count in blocks) >= 10
+    assert sum(count < 4 for count in blocks) <= 2
