@@ -27,6 +27,10 @@ WHOLE_INSTRUCTIONS = 60_000
 """A launch up to this size is simulated as it is; ..."""
 RATHER_WHOLE_INSTRUCTIONS = 400_000
 """... and up to this size if the first excerpt will not do."""
+POOR = 0.10
+"""An excerpt that may be further off (relative) than the model mostly is says little: ..."""
+POOR_WHOLE_INSTRUCTIONS = 2_000_000
+"""... launches up to this size, half a minute, are simulated in full then."""
 BUDGET = 1 / 32
 """No more than this share of a larger launch is simulated; the error is then what it is."""
 ROUGH_INSTRUCTIONS = 40_000
@@ -85,6 +89,8 @@ def estimate(run: Run, *, exact: bool = False, rough: bool = False, fits: bool =
             break
         longer = (BUDGET * whole.instructions - simulated) / whole.recorded
         if longer < LONGER:
+            if found.error > POOR and whole.instructions <= POOR_WHOLE_INSTRUCTIONS:
+                break
             return found
         worst = _worst(whole)
         for key in worst:

@@ -113,6 +113,7 @@ def summary(found: list[Held]) -> str:
 
 def main(first: int, end: int) -> None:
     estimates.WHOLE_INSTRUCTIONS = estimates.RATHER_WHOLE_INSTRUCTIONS = 0  # no launch is simulated in full instead
+    estimates.POOR_WHOLE_INSTRUCTIONS = 0
     print("| number | call | in full | excerpt | off | said |\n|---|---|---|---|---|---|")
     found: dict[bool, list[Held]] = {True: [], False: []}
     for number in range(first, end):

@@ -9,6 +9,7 @@ import sys
 import time
 
 from ascend_sim.host.registry import operator_named
+from ascend_sim.sampling import estimate as estimates
 from ascend_sim.sampling.calls import TimedCall
 from ascend_sim.soc import load
 from tests.sampling.calls import BRAIN, HALF, both, call
@@ -157,6 +158,7 @@ def timed_both_ways(name: str) -> str:
 
 
 if __name__ == "__main__":
+    estimates.POOR_WHOLE_INSTRUCTIONS = 0  # excerpts are shown, however poor
     print("| call | in full | excerpt | times faster | off | said |\n|---|---|---|---|---|---|")
     for wanted in sys.argv[1:] or LARGE:
         print(timed_both_ways(wanted), flush=True)

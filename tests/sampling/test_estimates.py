@@ -88,6 +88,18 @@ def test_where_nothing_is_left_out_l2_is_that_of_the_launch(rough: bool, monkeyp
     assert found.duration_us == exact.duration_us
 
 
+def test_a_poor_excerpt_is_not_an_answer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(estimates, "RATHER_WHOLE_INSTRUCTIONS", 0)
+    one = timed("split S", l2__bytes="6 MiB")
+    said = one.time().error
+    assert said > 0
+    monkeypatch.setattr(estimates, "POOR", said / 2)
+    assert one.time().error == 0.0
+    assert one.time(rough=True).error > 0
+    monkeypatch.setattr(estimates, "POOR_WHOLE_INSTRUCTIONS", 1000)
+    assert one.time().error == said
+
+
 def test_tilings_are_timed_one_after_another():
     one = timed("interleave grad")
     first, again = one.time(), one.time()
