@@ -153,9 +153,13 @@ def loads(pieces: Iterable[Piece], cores: int | None = None) -> list[int]:
 
 def balance(pieces: Iterable[Piece], cores: int | None = None) -> float:
     """Mean work of a core over that of the core that has most: 1 when all have the same."""
-    found = loads(pieces, cores)
-    most = max(found, default=0)
-    return sum(found) / len(found) / most if most else 1.0
+    return evenness(loads(pieces, cores))
+
+
+def evenness(work: Sequence[int]) -> float:
+    """The mean of `work` over the most of it; see `balance`."""
+    most = max(work, default=0)
+    return sum(work) / len(work) / most if most else 1.0
 
 
 # --- what enumerations have in common --------------------------------------------------------------------------------

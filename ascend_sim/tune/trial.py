@@ -12,7 +12,7 @@ from ascend_sim.explain.account import account
 from ascend_sim.explain.columns import Block
 from ascend_sim.explain.gaps import Gaps
 from ascend_sim.explain.reasons import Reason
-from ascend_sim.host.space import loads
+from ascend_sim.host.space import evenness, loads
 from ascend_sim.host.tiling import Tiling
 from ascend_sim.program import PipeID, Program
 from ascend_sim.sampling.calls import TimedCall
@@ -74,12 +74,11 @@ def try_out(call: TimedCall, tiling: Tiling, *, exact: bool = False, rough: bool
     found = call.time(tiling, exact=exact, rough=rough)
     metrics = found.whole.metrics
     work = loads(space.coverage(tiling, call.context), min(tiling.block_dim, call.context.cores))
-    most, total = max(work), sum(work)
     return Trial(
         tiling=tiling,
         choices=space.choices(tiling),
-        balance=total / len(work) / most if most else 1.0,
-        busiest=most / total if total else 0.0,
+        balance=evenness(work),
+        busiest=max(work) / sum(work) if any(work) else 0.0,
         duration_us=found.duration_us,
         error=found.error,
         bound=metrics.bound,

@@ -23,7 +23,8 @@ from ascend_sim.host.space import (
 )
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.spaces import MOST_COPIED_BLOCKS, MOST_REPEATS, unfit
+from ..shared.limits import MOST_COPIED_BLOCKS, MOST_REPEATS
+from ..shared.spaces import unfit
 from . import tiling as host
 from .checks import RopeCall, check
 from .struct import STRUCT

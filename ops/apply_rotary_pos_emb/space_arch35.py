@@ -17,11 +17,12 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, step_sizes, words_as_fields
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
+from ..shared.limits import MOST_COPIED_BLOCKS
 from ..shared.pairs_arch35 import View
 from ..shared.plans_arch35 import STEP_SIZES, Room, by_turns, on_grids, tiles_of, whole_or_part
 from ..shared.space_arch35 import share
 from ..shared.spaces import unfit
-from ..shared.splits_arch35 import MAX_COPY_BLOCKS, GridBS, row_bytes
+from ..shared.splits_arch35 import GridBS, row_bytes
 from .checks_arch35 import RopeCall, check
 from .cuts_arch35 import COS_TEXT, CUTS, Fields, blocks, fields_of, struct_of, tiling_of, tiling_of_fields, view_of
 from .struct import STRUCT_ARCH35, STRUCT_ARCH35_AB
@@ -238,8 +239,8 @@ def _limits(view: View, call: RopeCall, data: Mapping[str, int]) -> Iterator[str
         lines = rows * max(min(data["ubFactorQN"], view.q_heads), min(data["ubFactorKN"], view.k_heads))
     parts = call.parts if call.real_dim == call.dim else 1  # else a copy moves one part of each line
     most = max(rows * call.parts, lines * parts)
-    if most > MAX_COPY_BLOCKS:
-        yield f"a copy of {most} blocks is more than the {MAX_COPY_BLOCKS} of one DataCopyPad"
+    if most > MOST_COPIED_BLOCKS:
+        yield f"a copy of {most} blocks is more than the {MOST_COPIED_BLOCKS} of one DataCopyPad"
 
 
 # --- tilings from elsewhere ------------------------------------------------------------------------------------------

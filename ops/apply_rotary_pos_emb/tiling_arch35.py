@@ -8,15 +8,9 @@ from __future__ import annotations
 
 from ascend_sim.host.tiling import DOES_NOT_FIT, Tiling, TilingContext, ceil_div
 
+from ..shared.limits import MOST_COPIED_BLOCKS
 from ..shared.pairs_arch35 import View
-from ..shared.splits_arch35 import (
-    MAX_COPY_BLOCKS,
-    UB_BLOCK_BYTES,
-    fill_heads_first,
-    row_bytes,
-    split_by_cores,
-    split_by_steps,
-)
+from ..shared.splits_arch35 import UB_BLOCK_BYTES, fill_heads_first, row_bytes, split_by_cores, split_by_steps
 from .checks_arch35 import RopeCall, check
 from .cuts_arch35 import Fields, tiling_of, view_of
 
@@ -54,7 +48,7 @@ def _positions(context: TilingContext, call: RopeCall, view: View) -> Fields:
         "blockFactorBS": factor,
         "blockTailBS": view.s - (cores - 1) * factor,
         "ubFactorBS": min(max(1, rows // (view.heads + 1)), factor),
-        "ubFactorN": min(ceil_div(view.heads, loops_n), MAX_COPY_BLOCKS // call.parts),
+        "ubFactorN": min(ceil_div(view.heads, loops_n), MOST_COPIED_BLOCKS // call.parts),
     }
 
 
@@ -71,7 +65,7 @@ def _batches_and_positions(context: TilingContext, call: RopeCall, view: View) -
 
 def _equal_steps(call: RopeCall, heads: int, rows: int) -> int:
     """Heads of a step, beside one row of cos."""
-    return min(ceil_div(heads, ceil_div(heads, rows - 1)), MAX_COPY_BLOCKS // call.parts)
+    return min(ceil_div(heads, ceil_div(heads, rows - 1)), MOST_COPIED_BLOCKS // call.parts)
 
 
 def _heads_before_positions(context: TilingContext, call: RopeCall, view: View) -> Fields:
@@ -81,7 +75,7 @@ def _heads_before_positions(context: TilingContext, call: RopeCall, view: View) 
     row = row_bytes(call.dim, call.itemsize, call.parts)
     rows = context.ub_bytes // (QUEUES * row) if row else context.ub_bytes
     _require_room(context, call, rows >= 2, 2 * QUEUES * row)
-    factor_s = min(grid.factor_s, rows // 2, MAX_COPY_BLOCKS // call.parts)
+    factor_s = min(grid.factor_s, rows // 2, MOST_COPIED_BLOCKS // call.parts)
     shared = view.template == "BA"
     factor_n, factor_b = fill_heads_first(rows // factor_s, view.most_heads, grid.factor_b, shared)
     steps = {"ubFactorS": factor_s, "ubFactorB": factor_b, "ubFactorQN": factor_n, "ubFactorKN": factor_n}

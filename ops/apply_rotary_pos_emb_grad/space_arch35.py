@@ -16,11 +16,12 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, step_sizes, words_as_fields
 from ascend_sim.host.tiling import Tiling, TilingContext, align_up, ceil_div
 
+from ..shared.limits import MOST_COPIED_BLOCKS
 from ..shared.pairs_arch35 import View
 from ..shared.plans_arch35 import STEP_SIZES, Room, by_turns, on_grids, positions_by_heads, whole_or_part
 from ..shared.space_arch35 import piece, share
 from ..shared.spaces import unfit
-from ..shared.splits_arch35 import MAX_COPY_BLOCKS, UB_BLOCK_BYTES, GridBS
+from ..shared.splits_arch35 import UB_BLOCK_BYTES, GridBS
 from .checks import RopeCall, check
 from .cuts_arch35 import (
     COS_TEXT,
@@ -233,7 +234,7 @@ def _apart(view: View, cuts: Mapping[str, int]) -> Iterator[str]:
 
 
 def _limits(view: View, call: RopeCall, cuts: Mapping[str, int]) -> Iterator[str]:
-    lines, most = _positions(view, cuts), MAX_COPY_BLOCKS // 2
+    lines, most = _positions(view, cuts), MOST_COPIED_BLOCKS // 2
     if view.template == "A":
         most = most if call.flag else copied_lines(call)  # rotated query and key are copied in halves
     else:

@@ -10,14 +10,9 @@ from __future__ import annotations
 
 from ascend_sim.host.tiling import DOES_NOT_FIT, Tiling, TilingContext, ceil_div
 
+from ..shared.limits import MOST_COPIED_BLOCKS
 from ..shared.pairs_arch35 import View
-from ..shared.splits_arch35 import (
-    MAX_COPY_BLOCKS,
-    UB_BLOCK_BYTES,
-    ceil_div_or_all,
-    split_by_steps,
-    split_positions_n,
-)
+from ..shared.splits_arch35 import UB_BLOCK_BYTES, ceil_div_or_all, split_by_steps, split_positions_n
 from .checks import RopeCall, check
 from .cuts_arch35 import FP32_BYTES, Fields, phase_bytes, tiling_of, view_of
 
@@ -63,7 +58,7 @@ def _positions_and_heads(context: TilingContext, call: RopeCall, view: View) -> 
     per_head = _rows_per_head(call)
     rows = context.ub_bytes // per_head // UB_BLOCK_BYTES * UB_BLOCK_BYTES // call.row
     _require_room(context, call, rows >= 2, 2 * per_head * call.row)
-    factor_n = min(grid.factor_n, rows - 1, MAX_COPY_BLOCKS // 2)
+    factor_n = min(grid.factor_n, rows - 1, MOST_COPIED_BLOCKS // 2)
     factor_bs = max(1, min(rows // (factor_n + 1), grid.factor_bs))
     return {"ubFactorBS": factor_bs, "ubFactorN": factor_n, **grid.fields()}
 
@@ -80,4 +75,4 @@ def _one_axis(context: TilingContext, call: RopeCall, view: View) -> Fields:
 def copied_lines(call: RopeCall) -> int:
     """Lines that the host code lets a step of template A have: those of one copy of the gradients."""
     whole_blocks = call.dim // 2 * call.itemsize % UB_BLOCK_BYTES == 0
-    return MAX_COPY_BLOCKS if whole_blocks else MAX_COPY_BLOCKS // 2
+    return MOST_COPIED_BLOCKS if whole_blocks else MOST_COPIED_BLOCKS // 2

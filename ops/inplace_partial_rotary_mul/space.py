@@ -23,16 +23,8 @@ from ascend_sim.host.space import (
 )
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.spaces import (
-    MOST_COPIED_BLOCKS,
-    MOST_REPEATS,
-    counted_steps,
-    fields_of,
-    share_of,
-    unfit,
-    wrong_buffers,
-    wrong_sum,
-)
+from ..shared.limits import MOST_COPIED_BLOCKS, MOST_REPEATS
+from ..shared.spaces import counted_steps, fields_of, share_of, unfit, wrong_buffers, wrong_sum
 from . import tiling as host
 from .checks import RopeCall, check
 from .struct import STRUCT

@@ -24,14 +24,8 @@ from ..shared.cuts_arch35 import (
     one_axis,
     positions_and_heads,
 )
-from ..shared.splits_arch35 import (
-    MAX_COPY_BLOCKS,
-    UB_BLOCK_BYTES,
-    fill_heads_first,
-    split_by_cores,
-    split_by_steps,
-    split_positions_n,
-)
+from ..shared.limits import MOST_COPIED_BLOCKS
+from ..shared.splits_arch35 import UB_BLOCK_BYTES, fill_heads_first, split_by_cores, split_by_steps, split_positions_n
 from .checks_arch35 import RopeCall, Slice, check
 from .struct import answer
 
@@ -110,7 +104,7 @@ def _require_room(context: TilingContext, call: RopeCall, fits: bool, needed: in
 def _one_axis(context: TilingContext, call: RopeCall, view: View) -> Plan:
     factor = ceil_div(view.b, context.cores)
     room = _room_a(context, call) if view.template == "A" else _room_b(context, call)
-    return one_axis(view, ceil_div(view.b, factor), factor, min(factor, room, MAX_COPY_BLOCKS))
+    return one_axis(view, ceil_div(view.b, factor), factor, min(factor, room, MOST_COPIED_BLOCKS))
 
 
 def _room_a(context: TilingContext, call: RopeCall) -> int:
@@ -141,7 +135,7 @@ def _positions_and_heads(context: TilingContext, call: RopeCall, view: View) -> 
     # without mixed dtypes the host code asks for one row only, and leaves none for x then
     needed = cos_rows + 1
     _require_room(context, call, rows >= needed, QUEUES * needed * call.x_row)
-    factor_n = min(grid.factor_n, rows - cos_rows, MAX_COPY_BLOCKS)
+    factor_n = min(grid.factor_n, rows - cos_rows, MOST_COPIED_BLOCKS)
     factor_bs = max(1, min(rows // (factor_n + cos_rows), grid.factor_bs))
     return positions_and_heads(view, grid, factor_bs, factor_n)
 
@@ -155,7 +149,7 @@ def _heads_before_positions(context: TilingContext, call: RopeCall, view: View) 
     per_row = QUEUES * (call.x_row + call.cos_row) if call.mixed else QUEUES * call.x_row
     rows = context.ub_bytes // per_row
     _require_room(context, call, rows >= 2, 2 * per_row)
-    factor_s = min(grid.factor_s, rows // 2, MAX_COPY_BLOCKS)
+    factor_s = min(grid.factor_s, rows // 2, MOST_COPIED_BLOCKS)
     factor_n, factor_b = fill_heads_first(rows // factor_s, view.n, grid.factor_b, shared=view.template == "BA")
     return heads_before_positions(view, grid, factor_s, factor_b, factor_n)
 
@@ -168,6 +162,6 @@ def _batches_and_positions(context: TilingContext, call: RopeCall, view: View) -
     per_row = 2 * (call.x_row + call.cos_row)
     rows = context.ub_bytes // per_row // 4
     _require_room(context, call, rows >= 2, 8 * per_row)  # one cos row and one of x
-    factor_n = min(ceil_div(view.n, ceil_div(view.n, rows - 1)), MAX_COPY_BLOCKS)
+    factor_n = min(ceil_div(view.n, ceil_div(view.n, rows - 1)), MOST_COPIED_BLOCKS)
     grid, factor_s = split_by_steps(view.b, view.s, context.cores, max(1, rows // (view.n + 1)))
     return batches_and_positions(view, grid, factor_s, factor_n)

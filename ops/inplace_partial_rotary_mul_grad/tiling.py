@@ -24,14 +24,9 @@ from ..shared.cuts_arch35 import (
     one_axis,
     positions_and_heads,
 )
+from ..shared.limits import MOST_COPIED_BLOCKS
 from ..shared.rotations import INTERLEAVE
-from ..shared.splits_arch35 import (
-    MAX_COPY_BLOCKS,
-    UB_BLOCK_BYTES,
-    split_by_cores,
-    split_by_steps,
-    split_positions_n,
-)
+from ..shared.splits_arch35 import UB_BLOCK_BYTES, split_by_cores, split_by_steps, split_positions_n
 from ..shared.structs import answer
 from .checks import RopeCall, Slice, check
 from .struct import struct_of
@@ -83,7 +78,7 @@ class Room:
 
     def lines(self) -> int:
         """Heads of one position, beside its cos row."""
-        return min(self.rows - self.cos, MAX_COPY_BLOCKS)
+        return min(self.rows - self.cos, MOST_COPIED_BLOCKS)
 
     def times(self, lines: int) -> int:
         """How often `lines` and a cos row fit."""
@@ -148,7 +143,7 @@ def _one_axis(context: TilingContext, call: RopeCall, room: Room, view: View) ->
     factor = ceil_div(view.b, context.cores)
     beside_one_row = (context.ub_bytes - 2 * call.cos_row) // (QUEUES * call.dy_row)
     fit = room.times(1) if view.template == "A" else beside_one_row
-    return one_axis(view, ceil_div(view.b, factor), factor, min(factor, fit, MAX_COPY_BLOCKS))
+    return one_axis(view, ceil_div(view.b, factor), factor, min(factor, fit, MOST_COPIED_BLOCKS))
 
 
 def _positions_and_heads(context: TilingContext, room: Room, view: View) -> Plan:
@@ -170,6 +165,6 @@ def _heads_before_positions(context: TilingContext, room: Room, view: View) -> P
 
 def _batches_and_positions(context: TilingContext, room: Room, view: View) -> Plan:
     """Heads in equal steps."""
-    factor_n = min(ceil_div(view.n, ceil_div(view.n, room.rows - room.cos)), MAX_COPY_BLOCKS)
+    factor_n = min(ceil_div(view.n, ceil_div(view.n, room.rows - room.cos)), MOST_COPIED_BLOCKS)
     grid, factor_s = split_by_steps(view.b, view.s, context.cores, max(1, room.times(factor_n)))
     return batches_and_positions(view, grid, factor_s, factor_n)

@@ -14,7 +14,8 @@ from itertools import accumulate
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, tilings_by_step, words_as_fields
 from ascend_sim.host.tiling import Tiling, TilingContext
 
-from ..shared.spaces import MOST_REPEATS, unfit, wrong_buffers
+from ..shared.limits import MOST_REPEATS
+from ..shared.spaces import unfit, wrong_buffers
 from . import tiling as host
 from .checks import HEAD_SIZE
 from .tiling import BUFFER_NUM, MAX_PROCESS_NUM, TILING_FIELDS

@@ -25,17 +25,8 @@ from ascend_sim.host.space import (
 )
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.spaces import (
-    MOST_COPIED_BLOCKS,
-    MOST_GAP_BYTES,
-    fields_of,
-    share_of,
-    steps_and_tail,
-    too_small,
-    unfit,
-    wrong_buffers,
-    wrong_sum,
-)
+from ..shared.limits import MOST_COPIED_BLOCKS, MOST_GAP_BYTES
+from ..shared.spaces import fields_of, share_of, steps_and_tail, too_small, unfit, wrong_buffers, wrong_sum
 from . import tiling as operator
 from . import tiling_half as host
 from .struct import struct_of

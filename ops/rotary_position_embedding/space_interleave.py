@@ -13,18 +13,8 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, tilings_by_blocks, tilings_by_step
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.spaces import (
-    MOST_COPIED_BLOCKS,
-    MOST_GAP_BYTES,
-    MOST_REPEATS,
-    counted_steps,
-    fields_of,
-    share_of,
-    too_small,
-    unfit,
-    wrong_buffers,
-    wrong_sum,
-)
+from ..shared.limits import MOST_COPIED_BLOCKS, MOST_GAP_BYTES, MOST_REPEATS
+from ..shared.spaces import counted_steps, fields_of, share_of, too_small, unfit, wrong_buffers, wrong_sum
 from . import tiling as operator
 from . import tiling_interleave as host
 from .struct import INTERLEAVE, struct_of

@@ -9,16 +9,8 @@ from ascend_sim.errors import InputError
 from ascend_sim.host.space import Piece, Space, Steps, distinct, number, tilings_by_blocks, tilings_by_step
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.spaces import (
-    MOST_COPIED_BLOCKS,
-    MOST_GAP_BYTES,
-    MOST_STRIDE,
-    fields_of,
-    steps_and_tail,
-    too_small,
-    unfit,
-    wrong_buffers,
-)
+from ..shared.limits import MOST_COPIED_BLOCKS, MOST_GAP_BYTES, MOST_STRIDE
+from ..shared.spaces import fields_of, steps_and_tail, too_small, unfit, wrong_buffers
 from . import tiling as operator
 from . import tiling_half as host
 from .struct import HALF, struct_of

@@ -1,4 +1,4 @@
-"""What the operators' spaces of tilings share: how blocks walk, fields against what a call asks for, limits."""
+"""What the operators' spaces of tilings share: how blocks walk, fields against what a call asks for."""
 
 from __future__ import annotations
 
@@ -7,15 +7,7 @@ from collections.abc import Callable, Mapping
 from ascend_sim.host.space import Space, Steps
 from ascend_sim.host.tiling import Tiling, TilingContext
 
-MOST_BUFFERS = 8
-"""Of all queues between one pair of pipes: so many flags a core has for it."""
-MOST_REPEATS = 255
-MOST_COPIED_BLOCKS = 4095
-"""Of one DataCopy or DataCopyPad."""
-MOST_STRIDE = 0xFFFF
-"""Between two blocks of a DataCopy, in UB blocks."""
-MOST_GAP_BYTES = 0xFFFF_FFFF
-"""Between two blocks of a DataCopyPad in GM."""
+from .limits import MOST_BUFFERS
 
 
 def one_of(of_call: Callable[[TilingContext], Space], of_tiling: Callable[[Tiling], Space]) -> Space:

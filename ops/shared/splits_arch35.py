@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from ascend_sim.host.tiling import CoreShare, Loop, align_up, ceil_div
 
-MAX_COPY_BLOCKS = 4095  # blockCount of one DataCopyPad
 UB_BLOCK_BYTES = 32
 
 

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from ascend_sim import asc
 from ascend_sim.asc import reg
 
+from .limits import MOST_COPIED_BLOCKS
 from .registers_arch35 import LANES, Mask, Pointer, Register, load_widened, registers, store_narrowed
 from .rope_layout import Runs
-from .splits_arch35 import MAX_COPY_BLOCKS, split_by_cores
+from .splits_arch35 import split_by_cores
 from .tiles_arch35 import VECIN, VECOUT, Line, Loops, copy_in, copy_in_looped, copy_out
 from .walks_arch35 import core_index, smaller
 
@@ -90,9 +91,9 @@ class SumSteps:
         whole = shape.terms if shape.inner == 1 else 1  # terms that belong together in a tile
         share = self.grid.factor_b if shape.inner == 1 else self.grid.factor_s
         fitting = ub_bytes // (whole * term_bytes + result_bytes)
-        self.results = max(1, min(share, fitting, MAX_COPY_BLOCKS // whole))
+        self.results = max(1, min(share, fitting, MOST_COPIED_BLOCKS // whole))
         fitting = (ub_bytes - self.results * result_bytes) // (self.results * term_bytes)
-        self.terms = min(shape.terms, fitting, MAX_COPY_BLOCKS // self.results)
+        self.terms = min(shape.terms, fitting, MOST_COPIED_BLOCKS // self.results)
 
     def share(self, shape: SumShape) -> tuple[range, range]:
         """This core's rows and inner indexes."""

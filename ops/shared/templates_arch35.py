@@ -20,10 +20,10 @@ from .cuts_arch35 import (
     one_axis,
     positions_and_heads,
 )
+from .limits import MOST_COPIED_BLOCKS
 from .rope_layout import RopeDims
 from .rotations import HALF, INTERLEAVE, INTERLEAVE_HALF, QUARTER
 from .splits_arch35 import (
-    MAX_COPY_BLOCKS,
     UB_BLOCK_BYTES,
     fill_heads_first,
     row_bytes,
@@ -54,7 +54,7 @@ class Rows:
     @property
     def copy_limit(self) -> int:
         """Rows that one copy moves."""
-        return MAX_COPY_BLOCKS // self.parts
+        return MOST_COPIED_BLOCKS // self.parts
 
 
 def plan(context: TilingContext, rows: Rows) -> Plan:
