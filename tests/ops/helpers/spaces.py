@@ -134,3 +134,20 @@ def check_garbage(
 def _anything(draw: random.Random, value: Any) -> int:
     near = (value + 1, value - 1, value * 2, value // 2, value + 32, -value)
     return draw.choice((*near, 0, 1, draw.randrange(20), draw.randrange(-5, 300), 2**31, 10**12))
+
+
+def faults_with(operator: Operator, chip: Soc, given_call: tuple[Any, Any], kernel: str, /, **fields: int) -> list[str]:
+    """The faults of another tiling than the host's own, for `kernel` on four blocks, with other `fields`."""
+    space, context = operator.space_on(chip.name), context_of(operator, *given_call, chip, 4)
+    found = list(space.candidates(context, 30))[1:]
+    tiling = next(t for t in found if space.choices(t)["kernel"] == kernel and t.block_dim == 4)
+    return space.faults(space.rebuild(context, {**tiling.data, "block_dim": 4, **fields}), context)
+
+
+def own_problems_with(
+    operator: Operator, chip: Soc, given_call: tuple[Any, Any], fields: Mapping[str, int]
+) -> list[str]:
+    """Problems of the host's own tiling on one core with other fields, for limits that no chip's UB has room for."""
+    space, context = operator.space_on(chip.name), context_of(operator, *given_call, chip, 1)
+    own = next(iter(space.candidates(context, 1)))
+    return space.problems(space.rebuild(context, {**own.data, **fields}), context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from ascend_sim.errors import InputError, TilingError, UnsupportedError
 from ascend_sim.host.registry import operator_named
 from ascend_sim.host.tensors import Shape, TensorInfo
 from ascend_sim.soc import load
-from tests.ops.helpers.spaces import check_garbage, check_legal, check_right, context_of
+from tests.ops.helpers.spaces import check_garbage, check_legal, check_right, context_of, faults_with, own_problems_with
 
 OP = operator_named("rotary_position_embedding")
 CHIP = load("Ascend910B3")
@@ -102,12 +103,8 @@ def test_larger_calls(given_call, varied: set[str], chip: str):
     assert len({tiling.block_dim for tiling in found}) > 3
 
 
-def broken(given_call, wanted: str, **fields: int) -> list[str]:
-    """The faults of another tiling than the host's own, for the kernel `wanted` on four blocks, with other `fields`."""
-    context = context_of(OP, *given_call, CHIP, 4)
-    found = list(SPACE.candidates(context, 30))[1:]
-    tiling = next(t for t in found if SPACE.choices(t)["kernel"] == wanted and t.block_dim == 4)
-    return SPACE.faults(SPACE.rebuild(context, {**tiling.data, "block_dim": 4, **fields}), context)
+broken = partial(faults_with, OP, CHIP)
+limit = partial(own_problems_with, OP, CHIP)
 
 
 SBND = call(HALF, (13, 2, 3), (13, 1, 1))
@@ -168,13 +165,6 @@ def test_faults(given_call, kernel: str, fields: dict[str, int], text: str):
 )
 def test_a_sound_tiling_has_none(given_call, kernel: str):
     assert broken(given_call, kernel) == []
-
-
-def limit(given_call, words: dict[str, int], blocks: int = 1) -> list[str]:
-    """Faults of the host's own tiling on one core with other fields. No 2201 chip has the room for these."""
-    context = context_of(OP, *given_call, CHIP, blocks)
-    own = next(iter(SPACE.candidates(context, 1)))
-    return SPACE.problems(SPACE.rebuild(context, {**own.data, **words}), context)
 
 
 def test_limits_of_instructions():
