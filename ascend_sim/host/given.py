@@ -51,7 +51,7 @@ def given_tiling(
     """
     space = operator.space_on(context.soc)
     if isinstance(source, Tiling):
-        _check_call("the tiling", {"op": source.op, "soc": source.soc}, context)
+        _check_call(_name_of(source), {"op": source.op, "soc": source.soc}, context)
         return source, tuple(space.faults(source, context))
     given = read_given(source, space.word_bytes)
     _check_call(given.source, given.told, context)
@@ -69,8 +69,7 @@ def legal_tiling(operator: Operator, context: TilingContext, own: Tiling, source
     """`given_tiling`, of which only a legal one will do."""
     tiling, faults = given_tiling(operator, context, own, source)
     if faults:
-        name = "the tiling" if isinstance(source, Tiling) else read_given(source, (8,)).source
-        raise InputError(f"{name} is not legal for this call: {'; '.join(faults)}")
+        raise InputError(f"{_name_of(source)} is not legal for this call: {'; '.join(faults)}")
     return tiling
 
 
@@ -115,11 +114,16 @@ def read_given(source: Source, word_bytes: Sequence[int]) -> Given:
     follow."""
     if isinstance(source, str | os.PathLike):
         return _from_file(Path(source), word_bytes)
-    return _from_json("the tiling", source)
+    return _from_json(_name_of(source), source)
+
+
+def _name_of(source: Source) -> str:
+    """What errors call it."""
+    return f"tiling file {Path(source)}" if isinstance(source, str | os.PathLike) else "the tiling"
 
 
 def _from_file(path: Path, word_bytes: Sequence[int]) -> Given:
-    name = f"tiling file {path}"
+    name = _name_of(path)
     try:
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)

@@ -71,7 +71,7 @@ def _notes(tuning: Tuning, shown: int) -> Iterator[str]:
         yield f"Note   the operator's own choice is not legal: {fault}"
     for text in tuning.lost:
         yield f"Note   one tiling could not be timed: {text}"
-    yield f"Time   {tuning.seconds:.0f} s on {tuning.workers} process{'es' if tuning.workers > 1 else ''}"
+    yield f"Time   {tuning.seconds:.0f} s on {plural(tuning.workers, 'process')}"
 
 
 def _gain(tuning: Tuning, trial: Trial) -> str:
