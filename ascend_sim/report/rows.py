@@ -27,3 +27,12 @@ def list_rows(label: str, texts: Sequence[str], style: Style, tone: Tone | None 
     """The texts joined by commas, broken only between them."""
     kept = ", ".join(text.replace(" ", _HARD_SPACE) for text in texts)
     return (line.replace(_HARD_SPACE, " ") for line in rows(label, kept, style, tone))
+
+
+def table_lines(table: Sequence[Sequence[str]]) -> list[str]:
+    """A table under its first row, cells to the right. A shorter row ends in a text that widens no column."""
+    whole = len(table[0])
+    widths = [
+        max(len(row[column]) for row in table if len(row) == whole or column < len(row) - 1) for column in range(whole)
+    ]
+    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False)) for row in table]

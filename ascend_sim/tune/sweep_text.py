@@ -10,6 +10,7 @@ from typing import Any
 
 from ascend_sim.host.tensors import infos_text
 from ascend_sim.plurals import plural
+from ascend_sim.report.rows import table_lines
 from ascend_sim.report.style import Style, percent, us
 from ascend_sim.tune.sweep import Row, Sweep
 
@@ -52,14 +53,9 @@ def rows_text(sweep: Sweep, rows: Sequence[Row], path: Path, style: Style) -> st
     names = [axis.name for axis in sweep.axes]
     table = [[*names, *TITLES]]
     table += [[point.at[name] for name in names] + cells(result) for point, result in rows]
-    whole = len(table[0])
-    widths = [
-        max(len(row[column]) for row in table if column < len(names) or len(row) == whole) for column in range(whole)
-    ]
     call = [f"{name:7}{line}" for name, line in zip(("Call", "Axes"), call_lines(sweep), strict=False)]
     lines = [style.rule(title_of(sweep, rows)), *call]
-    lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False)) for row in table]
-    return "\n".join([*lines, f"Results are kept in {path}"])
+    return "\n".join([*lines, *table_lines(table), f"Results are kept in {path}"])
 
 
 def cells(result: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ascend_sim.host.tensors import infos_text
 from ascend_sim.plurals import plural
+from ascend_sim.report.rows import table_lines
 from ascend_sim.report.style import Style, percent, us
 from ascend_sim.tune.reasons import reason
 from ascend_sim.tune.search import Tuning
@@ -27,10 +28,9 @@ def tuning_text(tuning: Tuning, style: Style, shown: int = SHOWN) -> str:
         if not any(trial is needed for trial in trials):
             trials.append(needed)
     rows = [_header(tuning), *(_row(tuning, trial) for trial in trials)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [style.rule(f"{tuning.operator} on {tuning.chip.variant}: {plural(len(tuning.trials), 'tiling')}")]
     lines.append(f"Call   {infos_text(tuning.infos)}")
-    lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    lines += table_lines(rows)
     lines += _notes(tuning, shown)
     return "\n".join(lines)
 

@@ -23,7 +23,7 @@ from ascend_sim.host.space import (
 )
 from ascend_sim.host.tiling import Tiling, TilingContext, ceil_div
 
-from ..shared.limits import MOST_COPIED_BLOCKS, MOST_REPEATS
+from ..shared.limits import MOST_BUFFERS, MOST_COPIED_BLOCKS, MOST_REPEATS
 from ..shared.spaces import unfit
 from . import tiling as host
 from .checks import RopeCall, check
@@ -32,7 +32,7 @@ from .struct import STRUCT
 PIECE_SIZES, ROUND_SIZES = 10, 4
 """At most so many sizes of a piece are tried for each number of blocks and buffers, of a round for each piece."""
 BUFFERS = (host.KERNELS_OWN, *(host.Buffers(*counts) for counts in ((2, 2), (1, 1), (1, 2))))
-MOST_BUFFERS = host.Buffers(2, 8)  # 8 flags order two pipes; the queues of heads, cos and sin share theirs
+MOST_OF_QUEUES = host.Buffers(MOST_BUFFERS // 3, MOST_BUFFERS)  # the queues of heads, cos and sin share their flags
 MOST_STRIDE_BLOCKS = 255
 KERNELS = {"small": "one position", "ab": "pieces in rounds", "ab_cast": "pieces"}
 
@@ -167,7 +167,7 @@ def _pieces(tiling: Tiling, data: Mapping[str, int]) -> list[_Rounds]:
 
 
 def _bad_buffers(buffers: host.Buffers) -> Iterator[str]:
-    for name, count, most in zip(("bufferNum", "outBufferNum"), buffers, MOST_BUFFERS, strict=True):
+    for name, count, most in zip(("bufferNum", "outBufferNum"), buffers, MOST_OF_QUEUES, strict=True):
         if not 1 <= count <= most:
             yield f"{name} is {count}; the flags of the queues allow 1 to {most}"
 
